@@ -16,7 +16,7 @@ from modelsel.core.reading import ColumnReading, Feature
 from modelsel.dataset.column import name_rows
 from modelsel.dataset.untyped import UntypedTable
 from modelsel.record.files import npz, write
-from modelsel.record.folder import RunFolder
+from modelsel.record.folder import RunFolder, kept_arrays
 from modelsel.record.model import target_of_model
 
 FILE = "content.npz"
@@ -61,8 +61,7 @@ def _array_beside(folder: RunFolder, name: str, otherwise: object) -> object:
     path = folder.path / FILE
     if not path.exists():
         return otherwise
-    with np.load(path, allow_pickle=False) as kept:
-        return kept.get(name, otherwise)
+    return kept_arrays(path).get(name, otherwise)
 
 
 def check_same_table(folder: RunFolder, table: UntypedTable) -> None:
@@ -80,9 +79,9 @@ def _changes(path: Path, table: UntypedTable) -> Iterator[str]:
     if not path.exists():
         yield "the study was not on a table in memory"
         return
-    with np.load(path, allow_pickle=False) as kept:
-        before = dict(zip(kept["column"].tolist(), kept["digest"].tolist(), strict=True))
-        rows = kept["row"]
+    kept = kept_arrays(path)
+    before = dict(zip(kept["column"].tolist(), kept["digest"].tolist(), strict=True))
+    rows = kept["row"]
     now = table.digests
     if len(table) != len(rows):
         yield f"{len(table):,} rows where there were {len(rows):,}"

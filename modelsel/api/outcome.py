@@ -22,7 +22,7 @@ from modelsel.dataset.labels import labels
 from modelsel.dataset.untyped import UntypedTable
 from modelsel.explanation.alternatives import Alternatives, alternatives, check_search
 from modelsel.record.candidates import Row
-from modelsel.record.folder import OUTCOME, RunFolder
+from modelsel.record.folder import RunFolder
 from modelsel.reporting.terminal import progress
 from modelsel.reporting.verdict import verdict
 
@@ -66,8 +66,7 @@ class Outcome(core.StudySummary):
         >>> modelsel.Outcome.at(RunFolder.open(outcome.folder)).winner == outcome.winner
         True
         """
-        made = cls.from_dict({**folder.read_json(OUTCOME), "folder": str(folder.path)})
-        assert isinstance(made, cls)
+        made = folder.summary(cls, folder=str(folder.path))
         object.__setattr__(made, "_table", table)
         return made
 

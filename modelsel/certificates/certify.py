@@ -14,7 +14,7 @@ from urllib.error import URLError
 from urllib.request import Request, urlopen
 
 from modelsel.config.build import reopen
-from modelsel.core.errors import ConfigurationError, Problem, StoreError
+from modelsel.core.errors import ConfigurationError, Problem, RefusedError, StoreError
 from modelsel.core.fingerprint import canonical
 from modelsel.core.satellites import part
 from modelsel.guard.access.apart import CLOSING
@@ -34,6 +34,7 @@ from modelsel.guard.facts import (
 from modelsel.guard.gate import Gate
 from modelsel.guard.reporting.audit import StandingLook, looks
 from modelsel.ledger.entry import LedgerEntry, heads
+from modelsel.record.agreement import disagreements
 from modelsel.record.documents import audit_of
 from modelsel.record.folder import RunFolder
 
@@ -119,6 +120,8 @@ def _of_run(run: str, root: Path | None) -> Certified:
     """Gather the look of a run that a certificate covers."""
     folder = RunFolder.open(run, root)
     outcome, config = folder.outcome(), folder.config()
+    fix = "take the file from a backup, or run the study again"
+    RefusedError.raise_if(Problem("MSEL-954", one["message"], str(folder.path), fix) for one in disagreements(folder))
     gate = Gate(reopen(config, "guard").guard, folder.project(config))
     audit = audit_of(folder.details())
     sets = [one["id"] for one in (audit.get("test_sets", ()) if audit else ())]

@@ -321,8 +321,16 @@ def verify(path: object, key: str | None = None) -> CheckedCertificate:
         _about(verdict, facts, entries)
         _cards(verdict, members, facts)
     except Exception as error:  # whatever a hostile file brings about: it is no certificate
-        verdict.check(False, f"it cannot be read as a certificate ({type(error).__name__}: {str(error)[:120]})")
+        verdict.check(False, f"it cannot be read as a certificate: {os.path.basename(str(path))} ({_reason(error)})")
     return verdict
+
+
+def _reason(error):
+    """What is wrong with a file that is no certificate, in words."""
+    if isinstance(error, OSError):
+        return (error.strerror or str(error)).lower()
+    misshapen = isinstance(error, (AttributeError, TypeError, KeyError, IndexError, RecursionError))
+    return "its contents have another shape" if misshapen else str(error)[:120]
 
 
 def _members(path):

@@ -13,6 +13,7 @@ from modelsel.core.errors import OK, ConfigurationError, Problem
 
 if TYPE_CHECKING:  # a command imports what it needs
     from modelsel.core.types import Finding
+    from modelsel.record.folder import RunFolder
 
 T = TypeVar("T")
 Command = Callable[[Sequence[str]], int]
@@ -85,6 +86,14 @@ def warn_of(findings: "Sequence[Finding]") -> None:
     for finding in findings:
         if finding.severity not in ("info", "low"):
             print(f"{finding.code}: {finding.message}; {finding.do}", file=sys.stderr)
+
+
+def warn_of_changes(folder: "RunFolder") -> None:
+    """Print to stderr what a run's record says otherwise than the ledger and the files beside it."""
+    from modelsel.record.agreement import disagreements
+
+    for finding in disagreements(folder):
+        print(f"{finding['code']} (high): {finding['message']}, {folder.path}; {finding['do']}", file=sys.stderr)
 
 
 def _parser(name: str, command: Command) -> Arguments:

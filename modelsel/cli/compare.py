@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from modelsel.cli.arguments import RUN_HELP, Arguments
+from modelsel.cli.arguments import RUN_HELP, Arguments, warn_of_changes
 from modelsel.core.errors import OK
 
 
@@ -23,13 +23,15 @@ def main(words: Sequence[str]) -> int:
 
 def compare(runs: Sequence[str], files: Sequence[Path], rope: float = 0.01, verbose: bool = False) -> None:
     """Print the comparison of recorded runs, and write it to the files; errors come before any file."""
-    from modelsel.api.results.comparison import compare_runs
+    from modelsel.api.results.comparison import compare_runs, runs_of
     from modelsel.reporting import comparison
     from modelsel.reporting.charts import document_text
 
     for file in files:
         comparison.check(file)
     found = compare_runs(runs, rope)
+    for folder, _ in (one for run in runs for one in runs_of(run)):
+        warn_of_changes(folder)
     print(document_text(found.document) if verbose else comparison.first_screen(found.document))
     for file in files:
         print(f"\nwritten: {', '.join(map(str, found.save(file)))}", end="")

@@ -8,13 +8,16 @@ import importlib
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
+from functools import partial
+from io import TextIOWrapper
 from types import ModuleType
 
 from modelsel.api.commands.words import COMMANDS, all_commands
 from modelsel.cli.errors import exit_code, read_up
 from modelsel.cli.help import text
 from modelsel.core import satellites
-from modelsel.core.errors import BAD_CONFIGURATION, OK, Problem
+from modelsel.core.errors import BAD_CONFIGURATION, OK, ConfigurationError, Problem
+from modelsel.core.system.disk import is_writable
 
 FEW_COLLECTIONS = 100_000  # new objects before Python looks for circles among them: 700 cost a tenth of a short study
 HELP = ("-h", "--help", "help")
@@ -31,6 +34,9 @@ def console() -> int:
 def main(words: Sequence[str] | None = None) -> int:
     """Run a command line; the exit code is that of DESIGN's table (0 done … 130 interrupted)."""
     words = list(sys.argv[1:] if words is None else words)
+    _speak_any_locale()
+    if unreadable := [word for word in words if not is_writable(word)]:
+        return exit_code(partial(_refuse_word, unreadable[0]))
     if not words or words[0] in HELP:
         return exit_code(_help)
     if words[0] in ("-V", "--version"):
@@ -56,6 +62,20 @@ def module_of(name: str) -> ModuleType:
     """Import the module of a command; ConfigurationError where the package that brings it is not installed."""
     module: ModuleType = importlib.import_module(f"modelsel.cli.{name}") if name in COMMANDS else satellites.command(name)
     return module
+
+
+def _speak_any_locale() -> None:
+    """Let a terminal without a sign show another in its place: an answer is never lost to a locale."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _refuse_word(word: str) -> int:
+    """Refuse a word that the locale could not read, before anything is done that could not be written down."""
+    shown = word.encode("utf-8", "backslashreplace").decode()
+    fix = "rename the file, or use a UTF-8 locale (export LC_ALL=C.UTF-8)"
+    raise ConfigurationError(Problem("MSEL-251", f"bytes that are no UTF-8: {shown}", "command line", fix))
 
 
 def _help() -> int:

@@ -4,10 +4,12 @@ A checkout has `conf/` beside the package; a wheel carries it inside. `FOLDER/<g
 group; it holds plain data.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +59,7 @@ class Folders:
             raise ConfigurationError(
                 Problem("MSEL-210", f"there is no folder {str(config_dir)!r}", "--config-dir", "`modelsel init DIR` makes one")
             )
+        ConfigurationError.raise_if(_traps(own))
         if config_name is not None and (name == ROOT or not (own / f"{name}.yaml").is_file()):
             what = "a root file of one's own has another name than config" if name == ROOT else f"there is no {name}.yaml"
             fix = f"write {own / 'NAME.yaml'} that begins with `defaults: [config, _self_]`"
@@ -110,6 +113,29 @@ def _in_package(address: str) -> Path:
         what = f"there is no package {name!r}"
         raise ConfigurationError(Problem("MSEL-210", what, "--config-dir", "install it, or give the path of a folder"))
     return Path(places[0])
+
+
+MOST_VALUES = 100_000  # of a file of settings, its aliases written out
+
+
+def _traps(folder: Path) -> Iterator[Problem]:
+    """Yield the files whose aliases, written out, are more than anybody wrote: reading them would take all memory."""
+    for path in (*folder.glob("*.yaml"), *folder.glob("*/*.yaml")):
+        with suppress(OSError, YAMLError, UnicodeDecodeError):  # such a file is complained of where it is read
+            text = path.read_text("utf-8")
+            if "&" in text and "*" in text and _values(compose_yaml(text), {}) > MOST_VALUES:
+                what = f"its aliases stand for more than {MOST_VALUES:,} values"
+                yield Problem("MSEL-211", what, str(path), "write out what is meant")
+
+
+def _values(node: Any, known: dict[int, float]) -> float:
+    """Count the values of a node with its aliases written out; one that holds itself has no end."""
+    if id(node) not in known:
+        known[id(node)] = inf
+        parts = node.value if isinstance(node.value, list) else ()
+        inner = (one for part in parts for one in (part if isinstance(part, tuple) else (part,)))
+        known[id(node)] = 1 + sum(_values(one, known) for one in inner)
+    return known[id(node)]
 
 
 def line_of(path: Path, key: str) -> int | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, Self, TypedDict
 
 from modelsel.core.types import Finding, Severity
 
@@ -292,13 +292,14 @@ class StudySummary:
         return {"schema": fields.pop("schema"), "modelsel": fields.pop("modelsel"), **fields, **extra}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "StudySummary":
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read study.json back; fields that a newer version added are kept in `extra`."""
         known = {key: data[key] for key in cls.__dataclass_fields__ if key in data and key != "extra"}
         test = known.get("test")
         if test is not None:
+            own = {key: test[key] for key in TestResult.__dataclass_fields__ if key in test}
             known["test"] = TestResult(
-                **{**test, "interval": test["interval"] and tuple(test["interval"]), "flags": tuple(test["flags"])}
+                **{**own, "interval": test["interval"] and tuple(test["interval"]), "flags": tuple(test["flags"])}
             )
         known["failures"] = tuple(known.get("failures", ()))
         known["findings"] = tuple(known.get("findings", ()))
@@ -333,6 +334,7 @@ class StudyShape(TypedDict):
     rounds: NotRequired[Mapping[str, list[int | None]]]
     grave: NotRequired[list[str]]
     closed: NotRequired[ClosedShape]
+    files: NotRequired[Mapping[str, str]]  # SHA-256 of the files beside study.json
 
 
 # A measured complexity as people read it: `1 leaf`, `about 358 neighbourhoods`.

@@ -33,9 +33,8 @@ class Proposal:
 
     def __str__(self) -> str:
         """The word as it is typed in a shell."""
-        if isinstance(self.value, str) and not is_bare(self.value) and not set(self.value) & set("'\"\\$`!\n"):
-            return f"\"{self.setting}='{self.value}'\""
-        return shlex.quote(self.override)
+        plain = isinstance(self.value, str) and not is_bare(self.value) and not set(self.value) & set("'\"\\$`!\n")
+        return f'"{self.override}"' if plain else shlex.quote(self.override)
 
     @property
     def override(self) -> str:
@@ -51,7 +50,7 @@ def is_bare(text: str) -> bool:
 def written(value: object) -> str:
     """Write a value in Hydra's grammar; texts within a list or a mapping in quotes, so that none is taken for a number."""
     if isinstance(value, str):
-        return value if is_bare(value) else in_quotes(value)
+        return value if is_bare(value) else in_quotes(value, "" if APOSTROPHE in value else APOSTROPHE)
     if isinstance(value, list | tuple):
         return f"[{','.join(in_quotes(item) if isinstance(item, str) else written(item) for item in value)}]"
     if isinstance(value, Mapping):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.fingerprint import array_digest, digest, short
 from modelsel.core.folds import Unpacked, pack_folds
-from modelsel.core.proposal import Proposal
+from modelsel.core.proposal import Proposal, is_bare
 from modelsel.core.reading import Feature as Feature
 from modelsel.core.reading import Kind as Kind
 from modelsel.core.reading import TableReading
@@ -594,8 +594,9 @@ def readable(table: AnyTable) -> AnyTable:
 
 def dates(table: Table) -> str:
     """Name the features that are dates, as settings; COLUMN where there are none."""
-    found = [Proposal("dataset.time", feature.name) for feature in table.features if feature.dates]
-    return " or ".join(map(str, found)) or "dataset.time=COLUMN"
+    found = [feature.name for feature in table.features if feature.dates] or ["COLUMN"]
+    proposed = [str(Proposal("dataset.time", name)) for name in found]
+    return f"dataset.time={' or '.join(found)}" if all(map(is_bare, found)) else " or ".join(proposed)
 
 
 def names(features: Sequence[Feature]) -> tuple[str, ...]:

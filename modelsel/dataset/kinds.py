@@ -182,8 +182,8 @@ def _in_a_form(column: RawColumn, settings: TableSettings) -> ParsedFeature | No
     strange = [column.texts[i] for i in np.flatnonzero(np.isnan(seconds_by(form, column.texts))).tolist()]
     missing, dated = _as_missing(column, strange), Proposal("dataset.dates", (f"{name}={form}",))
     what = f"looks like dates by {form}, but for {examples(strange)} ({column.named(_rows_of(column, strange))})"
-    fix = f"set {missing} where they are no dates, {nominal} or {ignored}"
-    return ParsedFeature(problems=(Problem("MSEL-343", what, where, fix, (missing, nominal, ignored, dated)),))
+    fix = f"set {missing} {dated} where they are no dates, {nominal} or {ignored}"
+    return ParsedFeature(problems=(Problem("MSEL-343", what, where, fix, (missing, dated, nominal, ignored)),))
 
 
 def _dated(column: RawColumn, form: str, settings: TableSettings) -> ParsedFeature:

@@ -13,6 +13,7 @@ from math import ceil, log, sqrt
 import numpy as np
 from scipy.special import gammaln
 
+from modelsel.core.fingerprint import generator
 from modelsel.core.types import Booleans, Floats, Integers
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history import History
@@ -22,6 +23,7 @@ from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.portraits.designs import TableSketch, equal_by_chance
 from modelsel.ledger.portraits.likeness import Halves, likeness, may_be_same
 from modelsel.ledger.portraits.portrait import Portrait
+from modelsel.ledger.portraits.triples import BY_CHANCE, LEAST, shared_by_chance, shared_triples
 from modelsel.ledger.rows.hash_index import HashIndex
 from modelsel.ledger.rows.identity import Hashes, is_among, occurrences, tally
 from modelsel.ledger.rows.matching import table_sketches
@@ -391,7 +393,9 @@ def links(subject: RowFingerprints, memory: RowSetIndex, found: Sequence[Relatio
     near = may_be_same(subject.portrait, portraits) if subject.portrait else np.zeros(len(used), bool)
     for (place, entry, role), theirs, by_name in zip(used, portraits, near):
         thorough = place < THOROUGH
-        if (thorough or by_name) and _is_same_table(subject, halves, theirs, entry, memory, thorough, bool(by_name)):
+        part = _is_part(subject, theirs, entry, memory)
+        near_to = part or thorough or by_name
+        if near_to and (part or _is_same_table(subject, halves, theirs, entry, memory, thorough, bool(by_name))):
             role = role if chance_of_design(subject, entry.brief, memory) is None else DESIGN
             yield Relation(entry.brief.testset, role, 0, 0.0, nowhere, exact=False, channel=LINK)
 
@@ -435,6 +439,18 @@ def _is_same_table(
     sides = [side for side in (entry.brief.rows, entry.brief.development) if side]  # a digest alone: none
     common = _common(subject, [memory.load(side) for side in sides]) if sides else 0
     return common == 0 or likeness(subject.portrait, halves, theirs, common, thorough).same
+
+
+def _is_part(subject: RowFingerprints, theirs: Portrait, entry: LedgerEntry, memory: RowSetIndex) -> bool:
+    """Say whether rows of both tables are the same by their triples, more of them than are matched already."""
+    if subject.portrait is None or subject.variables is None:
+        return False
+    shared = shared_triples(subject.portrait.triples, theirs.triples)
+    if shared <= LEAST or shared <= BY_CHANCE * shared_by_chance(subject.variables.table, generator(0, subject.source)):
+        return False
+    sides = [side for side in (entry.brief.rows, entry.brief.development) if side]
+    matched = _common(subject, [memory.load(side) for side in sides]) / min(len(subject), theirs.n) if sides else 0.0
+    return shared > LEAST + BY_CHANCE * matched**3
 
 
 def _common(subject: RowFingerprints, stored: Sequence[RowSet]) -> int:

@@ -12,6 +12,7 @@ import importlib
 import os
 import re
 import sys
+import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -203,7 +204,10 @@ def place_of(source: Path) -> Path | None:
 def base() -> Path:
     """`MODELSEL_CACHE`, else the platform's cache: machine code and timings are nobody's secret, and no part of a home."""
     cache = os.environ.get("MODELSEL_CACHE")
-    return Path(cache) if cache else platformdirs.user_cache_path("modelsel")
+    try:
+        return Path(cache) if cache else platformdirs.user_cache_path("modelsel")
+    except RuntimeError:  # nothing says where this user's home is
+        return Path(tempfile.gettempdir()) / f"modelsel-{getattr(os, 'getuid', int)()}"
 
 
 def has_own_code(source: Path) -> bool:

@@ -9,18 +9,19 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import platformdirs
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+from modelsel.core import stored
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem, StoreError
 from modelsel.core.system.container import is_lost_afterwards
 from modelsel.core.system.disk import lock_file, sync_directory
@@ -83,7 +84,8 @@ def is_signed(public: str, hash_: str, signature: str) -> bool:
 
 # The folder of a person: keys, ledger, marks.
 
-KEY_BYTES = 32
+KEY_BYTES, LONGEST_KEY = 32, 4096
+BACKUP = "restore it from a backup: with another one rows seen before are not recognised"
 USER = "user"  # the name of the key that is used where no project names another one
 NAME = re.compile(r"[\w-][\w. -]{0,99}")  # of a key: a file of its own, in the folder of keys
 
@@ -111,8 +113,13 @@ class Home:
 
     @classmethod
     def find(cls) -> "Home":
-        chosen = os.environ.get("MODELSEL_HOME") or platformdirs.user_data_dir("modelsel", appauthor=False)
-        return cls(Path(chosen).expanduser().absolute())
+        """The home of whoever runs this; StoreError where nothing says where it is."""
+        try:
+            chosen = os.environ.get("MODELSEL_HOME") or platformdirs.user_data_dir("modelsel", appauthor=False)
+            return cls(Path(chosen).expanduser().absolute())
+        except RuntimeError as error:  # neither HOME nor the system's list of users says where
+            fix = "set HOME, or MODELSEL_HOME to a folder that lasts"
+            raise StoreError(Problem("MSEL-640", "nothing says where this user's home is", "HOME", fix)) from error
 
     @property
     def ledger(self) -> Path:
@@ -153,12 +160,12 @@ class Home:
         recognise nothing.
         """
         path, user = self.folder / "own.key", self.folder / "keys" / USER
-        if not path.exists():
+        if not os.path.lexists(path):
             if self.state().get("own"):
                 fix = "restore it from a backup: without it no earlier contact is recognised"
                 raise LedgerError(Problem("MSEL-508", "the home's own key is gone", str(path), fix))
-            self._secret(path, user.read_bytes() if user.exists() else None)
-        key = _key(path.read_bytes(), str(path))
+            self._secret(path, _stored_key(user) if os.path.lexists(user) else None)
+        key = _key(_stored_key(path), str(path))
         if self.state().get("own") != key.id:
             self._introduce(key)
         return key
@@ -166,7 +173,7 @@ class Home:
     def keys(self) -> dict[str, IdentityKey]:
         """Every key at hand, by id: the home's own, those of projects, and `MODELSEL_KEY`."""
         given = os.environ.get("MODELSEL_KEY")
-        files = [path.read_bytes() for path in sorted((self.folder / "keys").glob("*")) if path.is_file()]
+        files = [_stored_key(path) for path in sorted((self.folder / "keys").glob("*")) if path.is_file()]
         secrets_ = [self.own().secret, *files, *([_from_hex(given)] if given else [])]
         return {key.id: key for key in (IdentityKey(secret) for secret in secrets_ if len(secret) == KEY_BYTES)}
 
@@ -191,11 +198,11 @@ class Home:
 
         It lives here and not in the ledger, so that a copied ledger is continued by a chain of its own and does not fork.
         """
-        return self._replica(url, self.state().get("generation", {}).get(url, 0))
+        return self._replica(url, self.state().get("generation", {}).get(unsigned(url), 0))
 
     def replicas(self, url: str) -> set[str]:
         """The names of all chains that this home has written at a place, also of before there were signatures."""
-        last = self.state().get("generation", {}).get(url, 0)
+        last = self.state().get("generation", {}).get(unsigned(url), 0)
         return {name for number in range(last + 1) for name in (self._replica(url, number), self._salt(url, number))}
 
     def signer(self) -> Signer:
@@ -217,14 +224,15 @@ class Home:
 
     def state(self) -> dict[str, Any]:
         """Return the remembered state: `marks` per ledger and replica, `places` of ledgers, `facts` per test set."""
-        try:
-            state: dict[str, object] = json.loads(self._state.read_text("utf-8"))
-        except (FileNotFoundError, NotADirectoryError):
-            return {}
-        except ValueError as error:
-            fix = "restore it from a backup; removing it loses the memory of this machine"
-            raise LedgerError(Problem("MSEL-507", "the state of the ledgers is damaged", str(self._state), fix)) from error
-        return state
+        fix = "restore it from a backup; removing it loses the memory of this machine"
+        with stored.reading(self._state, fix, "MSEL-507", LedgerError, "the state of the ledgers"):
+            try:
+                found = stored.mapping(stored.text(self._state))
+            except (FileNotFoundError, NotADirectoryError):
+                return {}
+            stored.conforming(_State, found)
+            by_address = {name: {unsigned(url): of for url, of in found[name].items()} for name in BY_ADDRESS if name in found}
+            return {**found, **by_address}
 
     @contextmanager
     def changing(self) -> Iterator[dict[str, Any]]:
@@ -240,10 +248,10 @@ class Home:
 
     def _secret(self, path: Path, first: bytes | None = None) -> bytes:
         """Read a secret file, which is made at its first use."""
-        with self._writable():
-            if not path.exists():
+        if not os.path.lexists(path):
+            with self._writable():
                 _create_once(self._prepared(path), first or secrets.token_bytes(KEY_BYTES))
-            return path.read_bytes()
+        return _stored_key(path)
 
     def _prepared(self, path: Path) -> Path:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -259,11 +267,40 @@ class Home:
                                      "make it writable, or set MODELSEL_HOME to a place that is")) from error  # fmt: skip
 
 
+BY_ADDRESS = ("places", "generation")  # what the state keeps by a ledger's address
+_PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*@")
+
+
+def unsigned(url: str) -> str:
+    """A ledger's address as it is remembered: without its password.
+
+    >>> unsigned("postgresql://ann:secret@db.example.org/looks"), unsigned("sqlite:////tmp/ledger.db")
+    ('postgresql://ann:***@db.example.org/looks', 'sqlite:////tmp/ledger.db')
+    """
+    return _PASSWORD.sub(r"\1:***@", url)
+
+
+class _State(TypedDict, total=False):
+    """What state.json holds; what the marks of a ledger say is the anchors' affair."""
+
+    own: str
+    since: str
+    generation: Mapping[str, int]
+    places: Mapping[str, object]
+    marks: Mapping[str, object]
+    facts: Mapping[str, object]
+
+
+def _stored_key(path: Path) -> bytes:
+    """The bytes of a secret file. Raises LedgerError where it cannot be read."""
+    with stored.reading(path, BACKUP, "MSEL-506", LedgerError, "a key"):
+        return stored.content(path, LONGEST_KEY)
+
+
 def _key(secret: bytes, where: str) -> IdentityKey:
     """Check the length of a key."""
     if len(secret) != KEY_BYTES:
-        fix = "restore it from a backup: with another one rows seen before are not recognised"
-        raise LedgerError(Problem("MSEL-506", f"the key has {len(secret)} bytes instead of {KEY_BYTES}", where, fix))
+        raise LedgerError(Problem("MSEL-506", f"the key has {len(secret)} bytes instead of {KEY_BYTES}", where, BACKUP))
     return IdentityKey(secret)
 
 

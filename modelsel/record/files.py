@@ -31,6 +31,10 @@ def storing(path: Path) -> Iterator[None]:
     """Turn an operating system's refusal into an error that names the place and the remedy."""
     try:
         yield
+    except UnicodeEncodeError as error:
+        shown = str(path.absolute()).encode("ascii", "backslashreplace").decode()
+        fix = "choose another name, or use a UTF-8 locale (export LC_ALL=C.UTF-8)"
+        raise StoreError(Problem("MSEL-601", "cannot write: the name has no form in this locale", shown, fix)) from error
     except OSError as error:
         reason = error.strerror or type(error).__name__
         what = REMEDIES.get(error.errno or 0, "check the folder and its disk")
@@ -40,7 +44,7 @@ def storing(path: Path) -> Iterator[None]:
 
 def write(path: Path, content: bytes | str) -> Path:
     """Write, fsync, rename; the old file stays whole if anything fails. Raises StoreError."""
-    data = content.encode() if isinstance(content, str) else content
+    data = encoded(content)
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     with storing(path):
         try:
@@ -55,6 +59,11 @@ def write(path: Path, content: bytes | str) -> Path:
                 beside.unlink(missing_ok=True)
             raise
     return path
+
+
+def encoded(content: bytes | str) -> bytes:
+    """Text as UTF-8; a sign of a file's name that has no form there is written as its code."""
+    return content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
 
 
 def write_directory(path: Path, fill: Callable[[Path], None]) -> Path:

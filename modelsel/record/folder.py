@@ -3,7 +3,6 @@
 RUN is a folder, `latest`, a study's name (its newest finished run) or the id of a run in MLflow.
 """
 
-import json
 import logging
 import os
 import re
@@ -16,14 +15,15 @@ from difflib import get_close_matches
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import yaml  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
+from modelsel.core import stored
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.outcome import StudySummary
+from modelsel.core.outcome import SCHEMA, StudyShape, StudySummary
 from modelsel.core.selection import Assessed, Losses, Selection
 from modelsel.core.types import Integers, Targets
 from modelsel.guard.reporting.report import AuditShape
@@ -31,9 +31,10 @@ from modelsel.record import candidates, facts, model
 from modelsel.record.candidates import Row
 from modelsel.record.documents import DetailsShape, ExplanationShape
 from modelsel.record.facts import StudyRecord
-from modelsel.record.files import json_text, npz, plain, storing, write
+from modelsel.record.files import encoded, json_text, npz, plain, storing, write
 from modelsel.record.redact import RedactingFilter, Redactor
 
+Summary = TypeVar("Summary", bound=StudySummary)
 PROJECT = Path("runs")  # of the folder one works in: there a project's ledger lies, wherever its runs go
 PLACE = "MODELSEL_RUNS"
 LATEST, SWEEPS = "latest", "sweeps"
@@ -41,7 +42,13 @@ OUTCOME, CONFIG, CANDIDATES, LOSSES, DETAILS, MLFLOW, EXPLANATION = (
     "study.json", "config.yaml", "candidates.csv", "losses.npz", "details.json", "mlflow.json", "explanation.json",
 )  # fmt: skip
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml's, where it is: ten times as fast
+REBUILT = (CANDIDATES, LOSSES)  # what `modelsel report` makes again from the journal
+LONGEST_PATH = 4096  # bytes of `latest` where it is a line of text
+DAMAGED = "MSEL-612"
+DEEPEST = 50  # levels of a configuration
+AGAIN = "take it from a backup, or run the study again: its finished cells are kept"
 STRANGENESS = "strangeness.npz"  # beside a fold's model: of the rows that it did not see
+SUMMED = (CONFIG, CANDIDATES, LOSSES, DETAILS, EXPLANATION)  # files whose sums study.json states
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
 
 
@@ -51,6 +58,7 @@ class RunFolder:
 
     path: Path
     redactor: Redactor = field(default_factory=Redactor)
+    _sums: dict[str, str] = field(default_factory=dict, compare=False, repr=False)  # SHA-256 of what was written here
 
     @classmethod
     def create(cls, root: Path | str, study: str, redactor: Redactor | None = None) -> "RunFolder":
@@ -60,6 +68,7 @@ class RunFolder:
         """
         parent = Path(root) / folder_name(study)
         with storing(parent):
+            str(parent.absolute()).encode()  # what cannot be written down is said before anything is computed
             parent.mkdir(parents=True, exist_ok=True)
             path = fresh(parent)
             (path / "journal").mkdir()
@@ -106,8 +115,7 @@ class RunFolder:
         self.write_config(finished.config)
         if finished.final is not None:
             model.save(self.model, finished.final, finished.outcome.modelsel)
-        write(self.path / CANDIDATES, self.redactor.text(candidates.text(candidates.rows(finished.selection))))
-        write(self.path / LOSSES, loss_archive(finished.selection))
+        self.write_selection(finished.selection)
         for number, (fitted, unseen) in enumerate(finished.folds):
             path = model.save(self.folds / f"{number:02d}", fitted, finished.outcome.modelsel)
             write(path / STRANGENESS, npz(unseen._asdict()))
@@ -116,69 +124,158 @@ class RunFolder:
         self.write_json(DETAILS, details(finished))
         self.write_outcome(finished.outcome)
 
+    def write_selection(self, selection: Selection) -> None:
+        """Write what the journal's cells add up to: the candidates, and the loss matrix."""
+        for name, content in self.files_of(selection).items():
+            self._write(name, content)
+
+    def files_of(self, selection: Selection) -> dict[str, bytes]:
+        """The contents of what the journal's cells add up to, by file name."""
+        table = self.redactor.text(candidates.text(candidates.rows(selection)))
+        return {CANDIDATES: table.encode(), LOSSES: loss_archive(selection)}
+
     def amend(self, outcome: StudySummary, audit: AuditShape) -> None:
         """Put a look that came after the study on record."""
         self.write_json(DETAILS, {**self.details(), "audit": audit})
         self.write_outcome(outcome)
 
     def write_outcome(self, outcome: StudySummary) -> None:
-        self.write_json(OUTCOME, outcome.to_dict())
+        """Write study.json, with the sums of the files beside it: by them a file is known again."""
+        self.write_json(OUTCOME, {**outcome.to_dict(), "files": {**self.sums, **self._sums}})
 
     def write_config(self, config: Mapping[str, object]) -> None:
         """The resolved configuration without secrets."""
         text = yaml.safe_dump(self.redactor.data(plain(config)), sort_keys=False, allow_unicode=True, width=120)
-        write(self.path / CONFIG, text)
+        self._write(CONFIG, text)
 
     def write_json(self, name: str, value: object) -> None:
-        write(self.path / name, json_text(self.redactor.data(plain(value))))
+        self._write(name, json_text(self.redactor.data(plain(value))))
 
     def outcome(self) -> StudySummary:
-        return StudySummary.from_dict(self.read_json(OUTCOME))
+        return self.summary(StudySummary)
+
+    def summary(self, kind: type[Summary], **instead: object) -> Summary:
+        """Read study.json. Raises ConfigurationError where it is missing, damaged or of a later version."""
+        with self._reading(OUTCOME):
+            found = stored.mapping(stored.text(self.path / OUTCOME))
+            if isinstance(found.get("schema"), int) and found["schema"] > SCHEMA:
+                raise ValueError(f"schema {found['schema']} was written by a later modelsel, {found.get('modelsel')}")
+            stored.conforming(StudyShape, found, whole="files" in found)  # older versions knew fewer keys
+            found.pop("files", None)
+            return kind.from_dict({**found, **instead})
 
     def config(self) -> dict[str, Any]:
-        return dict(yaml.load(self._text(CONFIG), LOADER) or {})  # noqa: S506  a safe one
+        with self._reading(CONFIG):
+            return read_yaml(self._content(CONFIG))
 
     def candidates(self) -> list[candidates.Row]:
-        return candidates.read_candidates(self._text(CANDIDATES))
+        with self._reading(CANDIDATES):
+            return candidates.read_candidates(self._content(CANDIDATES, stored.ARCHIVE).decode("utf-8"))
 
     def details(self) -> DetailsShape:
         """Read the facts that the report shows beyond study.json: data, looks, pairs, command, environment."""
-        return cast(DetailsShape, self.read_json(DETAILS) if (self.path / DETAILS).exists() else {})
+        return cast(DetailsShape, self._document(DETAILS, DetailsShape))
 
     def explanation(self) -> ExplanationShape:
         """Reasons and weak spots of the choice; empty where nothing was asked for, and for runs of older versions."""
-        return cast(ExplanationShape, self.read_json(EXPLANATION) if (self.path / EXPLANATION).exists() else {})
+        return cast(ExplanationShape, self._document(EXPLANATION, ExplanationShape))
 
     def losses(self) -> Losses:
-        return losses_of(self._arrays)
+        with self._reading(LOSSES):
+            return losses_of(self._arrays)
 
     def fold(self) -> Integers:
         """Rows × repeats: the fold in which the row was assessed, without the losses beside it."""
-        return folds_of(self._arrays)
+        with self._reading(LOSSES):
+            return folds_of(self._arrays)
 
     def assessed(self) -> Assessed:
-        return read_assessed(self._arrays)
+        with self._reading(LOSSES):
+            return read_assessed(self._arrays)
 
-    def read_json(self, name: str) -> dict[str, object]:
-        """Read a JSON file of the folder; ConfigurationError when it is missing or damaged."""
-        try:
-            return dict(json.loads(self._text(name)))
-        except ValueError as error:
-            raise ConfigurationError(
-                Problem("MSEL-612", f"{name} is damaged ({error})", str(self.path), "run the study again")
-            ) from error
+    def changed(self) -> list[str]:
+        """Names of files whose bytes are no longer those that the study wrote, or that are gone."""
+        return [name for name in self.sums if not self._is_whole(name)]
+
+    def _document(self, name: str, shape: object) -> dict[str, Any]:
+        """Read a JSON file that not all runs have."""
+        if not (self.path / name).exists() and name not in self.sums:
+            return {}
+        with self._reading(name):
+            found = stored.mapping(self._content(name))
+            stored.conforming(shape, found, whole=False)
+            return found
+
+    def _write(self, name: str, content: str | bytes) -> None:
+        """Write a file whole, and remember its sum."""
+        data = encoded(content)
+        write(self.path / name, data)
+        if name in SUMMED:
+            self._sums[name] = stored.sum_of(data)
 
     @cached_property
     def _arrays(self) -> Mapping[str, NDArray[np.generic]]:
-        return LossArchive(self.path / LOSSES)
+        return LossArchive(self._content(LOSSES, stored.ARCHIVE))
 
-    def _text(self, name: str) -> str:
-        """Read a file of the folder; one that is missing is an error."""
-        try:
-            return (self.path / name).read_text("utf-8")
-        except FileNotFoundError as error:
-            fix = "the study was not finished: the same command again goes on where it stopped"
-            raise ConfigurationError(Problem("MSEL-611", f"{name} is not there", str(self.path), fix)) from error
+    @cached_property
+    def sums(self) -> Mapping[str, str]:
+        """The sums that study.json states; none in runs of older versions."""
+        if not os.path.lexists(self.path / OUTCOME):
+            return {}
+        with self._reading(OUTCOME):
+            found = stored.mapping(stored.text(self.path / OUTCOME)).get("files", {})
+            stored.conforming(dict[str, str], found)
+            return dict(found)
+
+    def _content(self, name: str, most: int = stored.TEXT) -> bytes:
+        """The bytes of a file, if they are those that the study wrote."""
+        data = stored.content(self.path / name, most)
+        if stored.sum_of(data) != (self._sums.get(name) or self.sums.get(name, stored.sum_of(data))):
+            raise ValueError("its bytes are not those that the study wrote: their SHA-256 is another")
+        return data
+
+    def _is_whole(self, name: str) -> bool:
+        """Say whether a file is the one that the study wrote."""
+        with suppress(OSError, ValueError):
+            self._content(name, stored.ARCHIVE)
+            return True
+        return False
+
+    @contextmanager
+    def _reading(self, name: str) -> Iterator[None]:
+        """Name the file in what is wrong with it; one that is missing is an unfinished study's."""
+        again = f"`modelsel report {self.path.name}` makes it again from the journal" if name in REBUILT else AGAIN
+        with stored.reading(self.path / name, again, DAMAGED):
+            try:
+                yield
+            except FileNotFoundError as error:
+                begun = "the study was not finished: the same command again goes on where it stopped"
+                fix = begun if name == OUTCOME or not os.path.lexists(self.path / OUTCOME) else again
+                raise ConfigurationError(Problem("MSEL-611", f"{name} is not there", str(self.path), fix)) from error
+
+
+def kept_arrays(path: Path) -> dict[str, NDArray[np.generic]]:
+    """The arrays of an npz file that is kept beside a run. Raises ConfigurationError where it cannot be read."""
+    with stored.reading(path, AGAIN, DAMAGED):
+        found = LossArchive(stored.content(path, stored.ARCHIVE))
+        return {name: found[name] for name in found}
+
+
+def read_yaml(data: bytes) -> dict[str, Any]:
+    """Read YAML as modelsel writes it: a mapping of plain values. Raises ValueError for tags, aliases, and lists in lists.
+
+    >>> read_yaml(b"seed: 1")
+    {'seed': 1}
+    """
+    depth = 0
+    for event in yaml.parse(data, LOADER):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST or isinstance(event, yaml.AliasEvent) or getattr(event, "tag", None):
+            raise ValueError(f"{event.start_mark.line + 1}: aliases, tags and such depth are not what modelsel writes")
+    found = yaml.load(data, LOADER)  # noqa: S506  a safe one
+    if not isinstance(found, dict):
+        raise ValueError("it holds no mapping")
+    return found
 
 
 def details(finished: StudyRecord) -> DetailsShape:
@@ -253,7 +350,9 @@ def point(link: Path, target: Path) -> None:
 def _latest_target(root: Path) -> tuple[Path, ...]:
     """Return the target of `latest` where it is a line of text."""
     link = root / LATEST
-    return (root / link.read_text("utf-8"),) if link.is_file() else ()
+    with suppress(OSError, ValueError):
+        return (root / stored.text(link, LONGEST_PATH).strip(),)
+    return ()
 
 
 def _find(run: str, root: Path) -> Path:
@@ -261,11 +360,11 @@ def _find(run: str, root: Path) -> Path:
     named = tuple(root.glob(f"*/{run}")) if re.fullmatch(r"[\w-]+", run) else ()
     places: tuple[Path, ...] = (Path(run), root / run, *named, *(_latest_target(root) if run == LATEST else ()))
     for path in places:
-        if (path / OUTCOME).exists() or (path / "journal").is_dir():
+        if os.path.lexists(path / OUTCOME) or (path / "journal").is_dir():
             return path.resolve()
     for study in (root / run, Path(run)):
-        if study.is_dir() and (finished := _finished_runs(study)):
-            return finished[-1].resolve()
+        if study.is_dir() and (found := _finished_runs(study) or sorted(path.parent for path in study.glob("*/journal"))):
+            return found[-1].resolve()
     if _RUN_ID.fullmatch(run):
         for note in sorted(root.glob(f"*/*/{MLFLOW}")):
             if run in note.read_text("utf-8", errors="replace"):
@@ -275,7 +374,7 @@ def _find(run: str, root: Path) -> Path:
 
 def _finished_runs(study: Path) -> list[Path]:
     """Finished runs of a study, oldest first."""
-    return sorted(path for path in study.iterdir() if (path / OUTCOME).exists())
+    return sorted(path for path in study.iterdir() if os.path.lexists(path / OUTCOME))
 
 
 def _nearest(run: str, root: Path) -> str:
@@ -322,8 +421,8 @@ def _compact(array: NDArray[np.generic]) -> Targets:
 class LossArchive(Mapping[str, NDArray[np.generic]]):
     """The arrays of a file, each read when it is first asked for: the matrix is large, and few who read the others want it."""
 
-    def __init__(self, path: Path) -> None:
-        self._file = np.load(BytesIO(path.read_bytes()), allow_pickle=False)
+    def __init__(self, content: bytes) -> None:
+        self._file = np.lib.npyio.NpzFile(BytesIO(content), allow_pickle=False)
         self._read: dict[str, NDArray[np.generic]] = {}
 
     def __getitem__(self, name: str) -> NDArray[np.generic]:
@@ -405,7 +504,7 @@ def log_study(folder: RunFolder) -> Iterator[logging.Logger]:
 
     Warnings are heard as before: by whatever handlers a person has set up, else on stderr.
     """
-    handler = logging.FileHandler(folder.log, encoding="utf-8")
+    handler = logging.FileHandler(folder.log, encoding="utf-8", errors="backslashreplace")
     handler.setFormatter(logging.Formatter(FORM))
     handler.addFilter(RedactingFilter(folder.redactor))
     heard = [] if LOGGER.hasHandlers() or logging.lastResort is None else [logging.lastResort]

@@ -19,19 +19,21 @@ import pickle
 import platform
 import zipfile
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from io import BytesIO
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import yaml  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
+from modelsel.core import stored
 from modelsel.core.errors import DataError, Problem
-from modelsel.core.reading import ColumnReading, TableReading
+from modelsel.core.reading import ColumnReading, Kind, TableReading
 from modelsel.core.spec import class_of
 from modelsel.core.system.installed import version_of
 from modelsel.core.types import Description, Feature, Floats, Table, Task, positions, without_levels
@@ -47,7 +49,7 @@ FORMAT = 1
 FACTS, ARRAYS, ESTIMATOR, SUMS = "model.json", "arrays.npz", "estimator.skops", "SHA256SUMS"
 PICKLED = "estimator.pickle"
 FILE = "learner/file:"  # arrays that are bytes of a file of its own: a library's native format
-DAMAGED = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, MemoryError, RecursionError, OSError)
+AGAIN = "run the study again, or take the folder from a copy"
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,28 +165,20 @@ def save(path: Path, final: FinalModel, version: str) -> Path:
 
 def load(path: Path, plugins: tuple[str, ...] = ()) -> Predictor:
     """Read a model folder (or its `data`) back. Raises DataError where it is damaged or names what is not installed."""
-    data = path if (path / FACTS).exists() else path / "data"
-    try:
-        _verify(data)
-        facts, arrays = json.loads((data / FACTS).read_text("utf-8")), read_arrays(data / ARRAYS)
+    data = _data_of(path)
+    facts = describe(path)
+    with _naming(data / ARRAYS):
+        arrays = read_arrays(data / ARRAYS)
+    with _naming(data / FACTS):
         return _restore(facts, {**arrays, **_files(data, facts)}, plugins)
-    except DataError:
-        raise
-    except DAMAGED as error:
-        fix = "run the study again, or take the folder from a copy"
-        raise DataError(
-            Problem("MSEL-620", f"the model cannot be read: {error or type(error).__name__}", str(path), fix)
-        ) from error
 
 
-def describe(path: Path) -> dict[str, object]:
+def describe(path: Path) -> dict[str, Any]:
     """The facts of a model folder, digests verified, nothing restored: what a recipe is refitted from."""
-    data = path if (path / FACTS).exists() else path / "data"
-    try:
-        _verify(data)
-        return dict(json.loads((data / FACTS).read_text("utf-8")))
-    except DAMAGED as error:
-        raise DataError(Problem("MSEL-620", f"the model cannot be read: {error}", str(path))) from error
+    data = _data_of(path)
+    _verify(data)
+    with _naming(data / FACTS):
+        return stored.mapping(stored.text(data / FACTS, MOST_BYTES))
 
 
 def target_of_model(path: Path) -> ColumnReading | None:
@@ -192,8 +186,17 @@ def target_of_model(path: Path) -> ColumnReading | None:
     facts = path / "data" / FACTS
     if not facts.exists():
         return None
-    said = json.loads(facts.read_text("utf-8")).get("reading", {}).get("target")
-    return None if said is None else ColumnReading.restore(Feature("target", "nominal"), said)
+    with _naming(facts):
+        said = stored.mapping(stored.text(facts, MOST_BYTES)).get("reading", {}).get("target")
+        return None if said is None else ColumnReading.restore(Feature("target", "nominal"), said)
+
+
+def _data_of(path: Path) -> Path:
+    return path if (path / FACTS).exists() else path / "data"
+
+
+def _naming(path: Path) -> AbstractContextManager[None]:
+    return stored.reading(path, AGAIN, "MSEL-620", DataError, f"the model: {path.name}")
 
 
 def _restore(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[np.generic]], plugins: tuple[str, ...]) -> Predictor:
@@ -218,14 +221,17 @@ def _reading(facts: Mapping[str, Any], features: tuple[Feature, ...]) -> TableRe
 
 
 def _feature(said: Mapping[str, Any]) -> Feature:
+    """Read a column back; ValueError for one of no kind."""
     dates = bool(said.get("dates", False))
+    if said["kind"] not in get_args(Kind):
+        raise ValueError(f"column {said['name']!r} is of no kind: {said['kind']!r}")
     return Feature(said["name"], said["kind"], tuple(said["levels"]), float(said["cost"]), dates, bool(said.get("text", False)))
 
 
 def _files(data: Path, facts: Mapping[str, Any]) -> dict[str, NDArray[np.generic]]:
     """The file that the learner's own library wrote, where there is one."""
     name = facts["learner"]["facts"].get("stored")
-    return {f"{FILE}{name}": np.frombuffer((data / name).read_bytes(), np.uint8)} if name in FILES else {}
+    return {f"{FILE}{name}": np.frombuffer(stored.content(data / name, MOST_BYTES), np.uint8)} if name in FILES else {}
 
 
 def _part(
@@ -274,12 +280,18 @@ def _sum(path: Path) -> str:
 
 
 def _verify(data: Path) -> None:
-    """Check the files against their recorded digests."""
-    lines = (data / SUMS).read_text("ascii").splitlines()
+    """Check the files against their recorded digests. Raises DataError, with the name of the file that differs."""
+    with _naming(data / SUMS):
+        lines = stored.text(data / SUMS).splitlines()
     optional = (ESTIMATOR, PICKLED, *FILES)
     there = [data / name for name in (FACTS, ARRAYS, *optional) if name not in optional or (data / name).exists()]
-    if sorted(lines) != sorted(f"{_sum(one)}  {one.name}" for one in there):
-        raise ValueError("its contents are not those that were written (SHA256SUMS)")
+    for one in there:
+        with _naming(one):
+            if f"{stored.sum_of(stored.content(one, MOST_BYTES))}  {one.name}" not in lines:
+                raise ValueError(f"its contents are not those that were written ({SUMS})")
+    with _naming(data / SUMS):
+        if len(lines) != len(there):
+            raise ValueError("it is not the list of the files beside it")
 
 
 # The one place that pickles a model: where the person allows it, for whoever trusts the file; nothing here reads it.
@@ -300,10 +312,8 @@ KINDS = "biufU"
 
 def read_arrays(path: Path) -> dict[str, NDArray[np.generic]]:
     """All arrays of an .npz. Raises ValueError where it is not exactly what `files.npz` writes."""
-    if path.stat().st_size > MOST_BYTES:
-        raise ValueError(f"{path.name} is larger than {MOST_BYTES} bytes")
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(BytesIO(stored.content(path, MOST_BYTES))) as archive:
             return {_name(info): _array(archive.read(info)) for info in archive.infolist() if _plain(info)}
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, KeyError, OverflowError) as error:
         raise ValueError(f"{path.name} is not an archive of arrays: {error}") from error

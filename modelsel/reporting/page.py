@@ -55,9 +55,9 @@ def _compiled_templates() -> FileSystemBytecodeCache | None:
     place = base() / "templates"
     try:
         place.mkdir(parents=True, exist_ok=True)
+        return FileSystemBytecodeCache(str(place)) if os.access(place, os.W_OK) else None
     except OSError:
         return None
-    return FileSystemBytecodeCache(str(place)) if os.access(place, os.W_OK) else None
 
 
 def context(view: View) -> dict[str, object]:

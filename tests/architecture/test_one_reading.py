@@ -11,6 +11,8 @@ APART = (
     "modelsel/core/reading.py",  # what a reading holds where nobody says otherwise
     "modelsel/dataset",
     "modelsel/config",  # settings as people type them
+    "modelsel/core/proposal.py",  # and as they are proposed
+    "modelsel/api/commands/settle.py",  # and written into a file
     "modelsel/cli/sweep.py",  # and those of sweepers
     "modelsel/ledger/rows",  # the identity of a row is older than any reading, and stays
 )

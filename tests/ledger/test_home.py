@@ -123,3 +123,17 @@ def test_the_chains_of_a_place_are_those_of_every_generation_and_of_before_signa
     assert all(len(name) == 32 for name in names)
     assert home.secret("index.key") == home.secret("index.key") != home.secret("other.key")
     assert home.signer().public == Home(tmp_path).signer().public
+
+
+def test_passwords_of_ledgers_are_not_remembered(tmp_path: Path) -> None:
+    """Neither new ones, nor those that an earlier version wrote down."""
+    home, url = Home(tmp_path), "postgresql://ann:secret@db.example.org/looks"
+    chain = home.replica(url)
+    with home.changing() as state:
+        state["generation"], state["places"] = {url: 1}, {url: "a ledger"}
+    assert home.state()["places"] == {"postgresql://ann:***@db.example.org/looks": "a ledger"}
+    assert chain in home.replicas(url)
+    assert home.replica(url) != chain
+    with home.changing():
+        pass
+    assert "secret" not in (tmp_path / "state.json").read_text()

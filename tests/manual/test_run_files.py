@@ -21,6 +21,7 @@ ELSEWHERE = {  # in studies of another kind than this test's; others of the test
     "search.kind", "search.sampler", "search.batch", "search.most", "search.trials", "task.weights",
 }  # fmt: skip
 FREE = (
+    "files",
     "winner.parameters",
     "winner.measures",
     "floor.cv",

@@ -127,8 +127,8 @@ def writable(path: Path | None) -> tuple[str, int]:
     """Check whether a file can be made in a folder, or in the nearest one above that exists."""
     if path is None:
         return "nowhere to write: kernels are compiled anew by every process", OK
-    there = next((folder for folder in (path, *path.absolute().parents) if folder.is_dir()), Path("/"))
     try:
+        there = next((folder for folder in (path, *path.absolute().parents) if folder.is_dir()), Path("/"))
         with tempfile.TemporaryFile(dir=there):
             return f"{path.absolute()}{'' if there == path else ' (not made yet)'}", OK
     except OSError as error:

@@ -13,16 +13,17 @@ import numpy as np
 
 from modelsel.config.build import reopen
 from modelsel.core.errors import OK, REFUSED, UNTRUSTED_LEDGER, ConfigurationError
-from modelsel.core.outcome import FindingShape, StudySummary, as_data
+from modelsel.core.outcome import FindingShape, as_data
 from modelsel.core.spec import make
 from modelsel.core.surroundings import Anchor
 from modelsel.core.types import Floats, Scoreboard, Severity
 from modelsel.guard.gate import Gate
 from modelsel.guard.reporting.audit import audit
 from modelsel.guard.reporting.report import AuditShape
+from modelsel.record.agreement import disagreements
 from modelsel.record.candidates import Row
 from modelsel.record.documents import audit_of
-from modelsel.record.folder import PROJECT, RunFolder
+from modelsel.record.folder import CANDIDATES, DETAILS, PROJECT, RunFolder
 from modelsel.reporting.terminal import Lines
 
 if TYPE_CHECKING:  # the command starts without it
@@ -119,13 +120,11 @@ def audit_report(
     with _witnesses(folder) as (anchors, unasked):
         gate = Gate(policy, folder.project(folder.config()), anchors)
         _amend(gate, merge, vouch, void)
-        known = audit_of(folder.details())
+        known = None if DETAILS in folder.changed() else audit_of(folder.details())
         recorded = [one["id"] for one in (known.get("test_sets", ()) if known else ())]
         report = audit(gate, study=folder.outcome().folder, known=recorded)
-    return {
-        **report,
-        "flags": [*report["flags"], *unasked, *replay(folder), *edited(folder.outcome(), folder.candidates(), report)],
-    }
+    again = [] if CANDIDATES in folder.changed() else replay(folder)
+    return {**report, "flags": [*report["flags"], *unasked, *again, *disagreements(folder, report)]}
 
 
 def _amend(gate: Gate, merge: str | None, vouch: str | None, void: Sequence[str]) -> None:
@@ -179,50 +178,6 @@ def replay(folder: RunFolder) -> list[FindingShape]:
     return [
         {"code": "R002", "severity": "critical", "message": message, "do": "do not quote this study: its record was changed"}
     ]
-
-
-def edited(outcome: StudySummary, rows: Sequence[Row], report: AuditShape) -> list[FindingShape]:
-    """Where study.json says something else than the ledger (of the test) or candidates.csv (of the winner): high, with both."""
-    told = [*_other_than_the_ledger(outcome, report), *_other_than_the_candidates(outcome, rows)]
-    fix = "do not quote this study: take study.json from a backup, or run the study again"
-    return [{"code": "R003", "severity": "high", "message": f"study.json was changed: {what}", "do": fix} for what in told]
-
-
-def _other_than_the_ledger(outcome: StudySummary, report: AuditShape) -> Iterator[str]:
-    """Compare a test's result with the looks of its number on record; where the ledger at hand has none, nothing is said."""
-    test = outcome.test
-    if test is None or test.refused or test.policy == "off":
-        return
-    every = [look for one in report["test_sets"] for look in one["looks"] if not look["replay"]]
-    looks = [look for look in every if look["look"] == test.look and look.get("status") == "revealed"]
-    if not looks:
-        if every:
-            yield f"it states look {test.look}, which the ledger does not have"
-        return
-    names = ("score", "errors") if test.replay else ("score", "errors", "interval")  # a replay's interval is that of its day
-    said = {name: _plain(getattr(test, name)) for name in names}
-    if not any(all(_plain(look[name]) == said[name] for name in names) for look in looks):  # type: ignore[literal-required]
-        known = {name: _plain(looks[-1][name]) for name in names}  # type: ignore[literal-required]
-        apart = (f"its {name} is {said[name]}, the ledger's {known[name]}" for name in names if said[name] != known[name])
-        yield f"of look {test.look} {', '.join(apart)}"
-
-
-def _other_than_the_candidates(outcome: StudySummary, rows: Sequence[Row]) -> Iterator[str]:
-    """Compare the winner's scores with those of its row."""
-    mine = next((row for row in rows if row.id == outcome.winner["id"]), None)
-    if mine is None:
-        yield f"its winner {outcome.winner['id'][:8]} is none of the candidates"
-        return
-    for name, said, known in (("mean", outcome.winner["cv"]["mean"], mine.mean), ("se", outcome.winner["cv"]["se"], mine.se)):
-        if said is not None and not np.isclose(said, known, rtol=1e-9, atol=1e-12, equal_nan=True):
-            yield f"the winner's cross-validated {name} is {said:.6g}, and {known:.6g} in candidates.csv"
-
-
-def _plain(value: Any) -> Any:
-    """A number as both records keep it, a pair of limits as a tuple."""
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return tuple(_plain(one) for one in value)
-    return round(value, 9) if isinstance(value, float) else value
 
 
 def _beside(rows: Sequence[Row]) -> dict[str, Floats]:

@@ -112,11 +112,11 @@ def compare_runs(runs: Iterable[object], rope: float) -> Comparison:
     from modelsel.comparison.runs import of_folder
     from modelsel.reporting import comparison
 
-    found = [one for run in runs for one in _runs_of(str(run))]
+    found = [one for run in runs for one in runs_of(str(run))]
     return Comparison(comparison.of_runs([replace(of_folder(folder), label=label) for folder, label in found], rope))
 
 
-def _runs_of(run: str) -> Iterator[tuple[RunFolder, str]]:
+def runs_of(run: str) -> Iterator[tuple[RunFolder, str]]:
     """A run, or the finished jobs of a sweep, each with what tells it from others on its rows and folds."""
     if (sweep := SweepFolder.find(run)) is None:
         yield RunFolder.open(run), ""

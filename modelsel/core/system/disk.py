@@ -34,6 +34,19 @@ def is_locked(path: Path) -> bool:
         return True
 
 
+def is_writable(name: str) -> bool:
+    """Say whether a name can be written down as UTF-8: bytes that a locale could not read cannot.
+
+    >>> is_writable("Äpfel.csv"), is_writable(chr(0xDCE9) + ".csv")
+    (True, False)
+    """
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def sync_directory(path: Path) -> None:
     """Make a rename durable; where a folder cannot be opened (Windows) the rename itself is all there is."""
     if os.name == "nt":

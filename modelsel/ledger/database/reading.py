@@ -22,6 +22,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
+from modelsel.core.stored import ARCHIVE, content
 from modelsel.core.system.memory import pause_garbage_collection
 from modelsel.ledger.database.schema import ABOUT, ENTRIES, FIELDS, SIGNATURES
 from modelsel.ledger.entry import Brief, LedgerEntry
@@ -115,8 +116,8 @@ class JudgedEntries:
         """Read kept judgements; a file whose seal does not fit is removed."""
         path = self._path(ledger)
         try:
-            raw = path.read_bytes()
-        except OSError:
+            raw = content(path, ARCHIVE)
+        except (OSError, ValueError):
             return None
         if not hmac.compare_digest(raw[:SEAL], self._seal(memoryview(raw)[SEAL:])):
             with suppress(OSError):

@@ -5,6 +5,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -189,6 +190,9 @@ def without_password(url: str) -> str:
     return _parse_address(url).render_as_string(hide_password=True)
 
 
+FORM, KNOWN_FORM = "form", 1  # of the tables, as a row of `about`; a ledger without one has the first
+
+
 def engine_of(url: str) -> Engine:
     """An engine for a file or a server; ConfigurationError for anything else."""
     parsed = _parse_address(url)
@@ -196,6 +200,10 @@ def engine_of(url: str) -> Engine:
         return _sqlite_engine(parsed)
     if parsed.drivername == "postgresql":
         parsed = parsed.set(drivername="postgresql+psycopg")
+    if parsed.drivername == "postgresql+psycopg" and find_spec("psycopg") is None:
+        fix = "python -m pip install 'modelsel[postgresql]'"
+        raise ConfigurationError(Problem("MSEL-277", "a ledger in PostgreSQL needs psycopg, which is not installed",
+                                         without_password(url), fix))  # fmt: skip
     return create_engine(parsed, pool_pre_ping=True, hide_parameters=True)
 
 

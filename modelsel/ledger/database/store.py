@@ -18,11 +18,14 @@ from sqlalchemy import Connection, Engine, insert, select, text
 from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
 
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem, StoreError
+from modelsel.ledger.database.causes import error_of, is_passing
 from modelsel.ledger.database.reading import LAST, JudgedEntries, Reading, signatures
 from modelsel.ledger.database.schema import (
     ABOUT,
     ENTRIES,
     FIELDS,
+    FORM,
+    KNOWN_FORM,
     NAME_ONCE,
     ROWSETS,
     SCHEMA,
@@ -238,6 +241,8 @@ class Ledger:
                 except (IntegrityError, OperationalError, InterfaceError) as error:
                     if done and self._has_arrived(token, give_up):
                         return done[0]
+                    if not is_passing(error):
+                        raise
                     before, size = size, self._size() if _is_locked(error) else size
                     if size == before and (self._engine.dialect.name == "sqlite" or time.monotonic() >= give_up):
                         raise
@@ -254,6 +259,11 @@ class Ledger:
         query = select(ABOUT.c.value).where(ABOUT.c.name == "ledger")
         with self._engine.connect() as connection:
             known = connection.execute(query).scalar()
+            form = connection.execute(select(ABOUT.c.value).where(ABOUT.c.name == FORM)).scalar()
+        if form is not None and int(form) > KNOWN_FORM:
+            fix = "upgrade modelsel: python -m pip install --upgrade modelsel"
+            what = f"the ledger's form {form} is that of a later version (this one knows {KNOWN_FORM})"
+            raise StoreError(Problem("MSEL-649", what, self.place, fix))
         if known is not None:
             return str(known)
         with self._engine.connect().execution_options(modelsel_write=True) as connection, connection.begin():
@@ -313,19 +323,10 @@ def _translate_errors(place: str) -> Iterator[None]:
     """
     try:
         yield
-    except (OperationalError, InterfaceError, sqlite3.OperationalError, OSError) as error:
-        fix = "free disk space, mend permissions or the server's address; no score is shown meanwhile"
-        raise StoreError(Problem("MSEL-641", f"the ledger cannot be used ({_reason(error)})", place, fix)) from None
-    except (SQLAlchemyError, sqlite3.DatabaseError, json.JSONDecodeError) as error:
-        fix = "restore it from a backup; `modelsel doctor` names its anchors"
-        raise LedgerError(Problem("MSEL-502", f"the ledger is damaged ({_reason(error)})", place, fix)) from None
+    except (SQLAlchemyError, sqlite3.DatabaseError, OSError, json.JSONDecodeError) as error:
+        raise error_of(error, place) from None
 
 
 def _is_locked(error: BaseException) -> bool:
     """Say whether others held the lock of a file all the time that SQLite waits for it."""
     return getattr(getattr(error, "orig", None), "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
-
-
-def _reason(error: BaseException) -> str:
-    cause = getattr(error, "orig", None) or error
-    return str(cause).strip().splitlines()[0] if str(cause).strip() else type(cause).__name__

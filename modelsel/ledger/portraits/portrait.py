@@ -13,7 +13,7 @@ no row. Two samples of one source differ in them by their standard errors, a cop
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.types import Booleans, Floats, Integers
 from modelsel.ledger.home import IdentityKey
+from modelsel.ledger.portraits.triples import kept_triples
 from modelsel.ledger.portraits.variables import MOST, ORDERS, Told, Variables
 from modelsel.ledger.rows.identity import Hashes, text_tokens
 from modelsel.ledger.rows.matching import hash_tokens
@@ -41,6 +42,7 @@ class Portrait:
     binary: Booleans
     links: dict[str, Floats]
     column_of: Integers | None = None  # the column of each variable; None where that is not known
+    triples: Hashes = field(default_factory=lambda: np.zeros(0, np.uint64))  # `ledger.portraits.triples`
 
     @property
     def columns(self) -> Integers:
@@ -72,7 +74,8 @@ class Portrait:
         halves = {view: _half(links) for view, links in self.links.items()}
         there = {f"{view}:there": np.packbits(np.isfinite(half)) for view, half in halves.items()}
         packed = {view: np.asarray(half[np.isfinite(half)], "<f4") for view, half in halves.items()}
-        return RowSet(facts, {"labels": self.labels, **{name: _pack(array) for name, array in {**there, **packed}.items()}})
+        arrays = {"labels": self.labels, **{name: _pack(array) for name, array in {**there, **packed}.items()}}
+        return RowSet(facts, {**arrays, "triples": self.triples} if len(self.triples) else arrays)
 
     @classmethod
     def of(cls, stored: RowSet) -> "Portrait":
@@ -80,14 +83,17 @@ class Portrait:
         binary = np.array([one == "1" for one in stored.facts["binary"]], bool)
         links = {view: _whole(stored.arrays[f"{view}:there"], stored.arrays[view], len(binary)) for view in VIEWS}
         columns = stored.facts.get("columns")  # older portraits do not say
-        return cls(len(stored), stored.arrays["labels"], binary, links, None if columns is None else np.array(columns, np.intp))
+        places = None if columns is None else np.array(columns, np.intp)
+        triples = stored.arrays.get("triples", np.zeros(0, np.uint64))
+        return cls(len(stored), stored.arrays["labels"], binary, links, places, triples)
 
 
 def draw_portrait(found: Variables, key: IdentityKey) -> Portrait:
     """Draw the portrait of a table's variables."""
     known: dict[int, Told] = {}
     links = {view: found.links(None, view, known) for view in VIEWS}
-    return Portrait(found.rows, _labels(found.labels, key), found.binary, links, found.columns)
+    triples = kept_triples(found.table, key)
+    return Portrait(found.rows, _labels(found.labels, key), found.binary, links, found.columns, triples)
 
 
 def _labels(names: Sequence[str], key: IdentityKey) -> Hashes:

@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from modelsel.core.stored import ARCHIVE, content
 from modelsel.core.types import Integers
 from modelsel.ledger.home import write_whole
 from modelsel.ledger.rows.identity import Hashes
@@ -150,7 +151,7 @@ class HashIndex:
             self._parts = {}
             for path in sorted(self._folder.glob("*.hashes")):
                 try:
-                    self._parts[path] = _Part.unpack(path.read_bytes(), self._secret)
+                    self._parts[path] = _Part.unpack(content(path, ARCHIVE), self._secret)
                 except (OSError, ValueError, KeyError, TypeError):
                     with suppress(OSError):
                         path.unlink(missing_ok=True)

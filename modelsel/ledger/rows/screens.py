@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from modelsel.core.stored import ARCHIVE, content
 from modelsel.core.types import Booleans, Integers, Table
 from modelsel.kernels.compiler import load
 from modelsel.ledger.home import Home, write_whole
@@ -216,8 +217,8 @@ class ScreenFolder:
     def screens(self) -> Iterator[Screen]:
         """The screens that tell rows apart; a file that was changed is removed."""
         for path in sorted(self.folder.glob(f"*{SUFFIX}")):
-            with suppress(FileNotFoundError):  # another process has removed it
-                raw = path.read_bytes()
+            with suppress(OSError, ValueError):  # another process has removed it, or it is no file of ours to read
+                raw = content(path, ARCHIVE)
                 if not hmac.compare_digest(raw[:SEAL], self._seal(raw[SEAL:])):
                     path.unlink(missing_ok=True)
                     continue

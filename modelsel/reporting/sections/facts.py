@@ -35,9 +35,8 @@ def data(view: View) -> dict[str, object]:
 
 def findings(view: View) -> list[FindingShape]:
     """The gravest first."""
-    return sorted(
-        view.outcome.findings, key=lambda one: SEVERITY.index(one["severity"]) if one["severity"] in SEVERITY else len(SEVERITY)
-    )
+    every = (*view.outcome.findings, *view.disagreements)
+    return sorted(every, key=lambda one: SEVERITY.index(one["severity"]) if one["severity"] in SEVERITY else len(SEVERITY))
 
 
 def looks(view: View) -> dict[str, object]:

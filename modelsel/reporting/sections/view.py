@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.outcome import StudySummary
+from modelsel.core.outcome import FindingShape, StudySummary
 from modelsel.core.selection import Assessed
+from modelsel.record.agreement import disagreements
 from modelsel.record.candidates import Row, varied_parameters
 from modelsel.record.documents import PairShape
 from modelsel.record.folder import RecordedRun
@@ -29,6 +30,11 @@ class View(RecordedRun):
     @cached_property
     def recorded(self) -> StudySummary:
         return self.folder.outcome()
+
+    @cached_property
+    def disagreements(self) -> list[FindingShape]:
+        """What the record says otherwise than the ledger and the files beside it."""
+        return disagreements(self.folder)
 
     @cached_property
     def pairs(self) -> list[PairShape]:

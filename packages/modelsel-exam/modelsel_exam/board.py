@@ -4,7 +4,6 @@ While an exam is open its board is made of what was released, and of nothing els
 bit that one row can decide. At the close each answer is shown at its own index, with verdicts of pairs.
 """
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
@@ -12,6 +11,7 @@ from math import log
 from typing import Any, Literal
 
 from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.core.stored import is_given
 from modelsel.guard.face import NO_ANSWER, Handed, Look, Reveal, StandingLook
 from modelsel.guard.face import audit as guard_audit
 from modelsel.statistics.certificate import SpendingState, hoeffding, index_weight
@@ -257,8 +257,7 @@ def _other_looks(exam: ExamSession) -> list[StandingLook]:
 def _faults(exam: ExamSession) -> Iterator[str]:
     """Yield whatever is changed or missing among the exam's files, terms, answers and looks."""
     for side, file in exam.terms.files.items():
-        path = exam.folder / file.name
-        if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != file.sha256:
+        if not is_given(exam.folder / file.name, file.sha256):
             yield f"{file.name} ({side}) is not the file that was given out"
     if [note.terms for note in exam.notes() if note.what == "created"] != [exam.terms.digest]:
         yield "the terms are not those that the ledger has"

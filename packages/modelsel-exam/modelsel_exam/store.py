@@ -8,10 +8,11 @@ import io
 import json
 import os
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from cryptography.exceptions import InvalidTag
@@ -21,6 +22,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from numpy.typing import NDArray
 
+from modelsel.core import stored
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem, StoreError
 from modelsel.core.fingerprint import canonical
 from modelsel.core.types import (
@@ -44,6 +46,9 @@ SIDES = ("development", "questions")
 PER_ROW = ("values", "rows", "ids", "groups", "units", "times", "weights")
 
 
+BACKUP = "restore the examiner's store from a backup"
+
+
 @dataclass(frozen=True, eq=False)
 class Store:
     """A folder of mode 0700 that nobody but the examiner has."""
@@ -58,7 +63,7 @@ class Store:
         home = home or Home.find()
         terms = read_terms(public)
         store = cls(home.folder / "exams" / terms.id, public, home)
-        if not (store.folder / FILE).is_file():
+        if not os.path.lexists(store.folder / FILE):
             fix = "ask the examiner's server: modelsel.exam(URL), or `modelsel exam` where the exam was created"
             raise ConfigurationError(Problem("MSEL-904", "the labels of this exam are not here", str(public), fix))
         if store.terms != terms:
@@ -73,8 +78,10 @@ class Store:
     @cached_property
     def _private(self) -> dict[str, str]:
         """Read the examiner's own facts, which askers need not know."""
-        stated: dict[str, str] = json.loads((self.folder / PRIVATE).read_text("utf-8"))
-        return stated
+        with _reading(self.folder / PRIVATE):
+            stated = stored.mapping(stored.text(self.folder / PRIVATE))
+            stored.conforming(_PrivateFacts, stated)
+            return stated
 
     @property
     def ledger(self) -> str:
@@ -87,8 +94,9 @@ class Store:
 
     @cached_property
     def _arrays(self) -> dict[str, NDArray[Any]]:
-        with np.load(self.folder / "rows.npz", allow_pickle=False) as stored:
-            return {name: stored[name] for name in stored.files}
+        path = self.folder / "rows.npz"
+        with _reading(path):
+            return unpack_arrays(path)
 
     def tokens(self, side: str = "questions") -> Strings:
         """The tokens of the rows of one side, in their order."""
@@ -173,12 +181,13 @@ class Store:
         """The predictions of an answer; LedgerError where they are gone."""
         path = self.folder / "answers" / f"{name}.npz"
         try:
-            with np.load(path, allow_pickle=False) as stored:
-                scores = stored["scores"] if "scores" in stored.files else None
-                return Outputs(stored["predicted"].astype(self.kind), scores)
-        except (OSError, ValueError, KeyError) as error:
-            fix = "restore the examiner's store from a backup"
-            raise LedgerError(Problem("MSEL-907", "the predictions of an answer are gone", str(path), fix)) from error
+            kept = unpack_arrays(path)
+            return Outputs(kept["predicted"].astype(self.kind), kept.get("scores"))
+        except Exception as error:  # whatever damaged bytes bring about
+            said = stored.reason(error)
+            raise LedgerError(
+                Problem("MSEL-907", f"the predictions of an answer are gone ({said})", str(path), BACKUP)
+            ) from error
 
 
 def create_store(
@@ -219,15 +228,31 @@ def commit(store: Store, target: NDArray[np.generic], tokens: Strings) -> str:
 def _labels(store: Store) -> tuple[tuple[str, ...], Targets]:
     """The labels of the exam's rows: the one place where they are read. They are those that were committed to."""
     try:
-        raw = decrypt((store.folder / "labels.box").read_bytes(), store.home.secret("exam.key"))
+        raw = decrypt(stored.content(store.folder / "labels.box"), store.home.secret("exam.key"))
     except (OSError, ValueError) as error:
-        fix = "restore the examiner's home from a backup"
-        raise LedgerError(Problem("MSEL-908", f"the labels cannot be read ({error})", str(store.folder), fix)) from None
+        fix, place = "restore the examiner's home from a backup", str(store.folder / "labels.box")
+        raise LedgerError(Problem("MSEL-908", f"the labels cannot be read ({error})", place, fix)) from None
     if hashlib.sha256(raw).hexdigest() != store.terms.commitments.labels:
-        fix = "restore the examiner's store from a backup"
-        raise LedgerError(Problem("MSEL-909", "the labels are not those that were committed to", str(store.folder), fix))
+        raise LedgerError(Problem("MSEL-909", "the labels are not those that were committed to", str(store.folder), BACKUP))
     labels = json.loads(raw)["labels"]
     return store.terms.classes, np.array([labels[token] for token in store.tokens().tolist()], store.kind)
+
+
+class _PrivateFacts(TypedDict):
+    """private.json: where looks are written down, and the salt of what is committed to."""
+
+    ledger: str
+    salt: str
+
+
+def _reading(path: Path) -> AbstractContextManager[None]:
+    return stored.reading(path, BACKUP, "MSEL-907", LedgerError)
+
+
+def unpack_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of an npz file, without pickle."""
+    with np.load(io.BytesIO(stored.content(path, stored.ARCHIVE)), allow_pickle=False) as kept:
+        return {name: kept[name] for name in kept.files}
 
 
 def pack_arrays(arrays: Mapping[str, Any]) -> bytes:

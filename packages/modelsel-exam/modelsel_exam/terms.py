@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from modelsel.config.compose import Config
 from modelsel.config.settings import CLASSIFICATION, REGRESSION
+from modelsel.core import stored
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem
 from modelsel.core.fingerprint import canonical
 from modelsel.core.spec import make, spec_of
@@ -220,13 +221,14 @@ def read_terms(folder: Path) -> Terms:
     path = folder / FILE
     fix = "take the file as the examiner gave it"
     try:
-        stated = json.loads(path.read_text("utf-8"))
+        stated = stored.mapping(stored.text(path))
         signature = stated.pop("signature")
         known = stated["format"] == FORMAT and isinstance(signature, dict)
         terms = Terms.read(stated)
     except OSError as error:
         found = "name the folder that `modelsel exam create` wrote"
-        raise ConfigurationError(Problem("MSEL-901", f"no exam is there ({error.strerror})", str(path), found)) from error
+        said = error.strerror or stored.reason(error)
+        raise ConfigurationError(Problem("MSEL-901", f"no exam is there ({said})", str(path), found)) from error
     except (ValueError, KeyError, TypeError, AttributeError, AssertionError, RecursionError) as error:
         raise ConfigurationError(Problem("MSEL-902", "not the terms of an exam", str(path), fix)) from error
     if not known or not is_signed(str(signature.get("key")), _WHAT + terms.digest, str(signature.get("value"))):

@@ -268,6 +268,7 @@ def alike(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, bool]]:
     monkeypatch.setattr(matching, "likeness", likeness)
     monkeypatch.setattr(matching, "chance_of_design", lambda _, stated, __: 0.0 if stated.portrait == "design" else None)
     monkeypatch.setattr(matching, "Halves", lambda *_: None)
+    monkeypatch.setattr(matching, "_is_part", lambda *_: False)
     monkeypatch.setattr(matching, "Portrait", SimpleNamespace(of=lambda stored: stored))
     monkeypatch.setattr(matching, "may_be_same", lambda _, theirs: np.zeros(len(theirs), bool))
     return asked
