@@ -23,7 +23,7 @@ from modelsel.runner.evaluation.context import RunContext
 WARM_UP = 200  # rows on which what all need is loaded
 FEW, FACTOR = 2_000, 3  # rows of the smaller sample, and how much larger the other one is
 FEWEST = 50  # rows of the smaller sample, below which there is none
-PROBING = 0.1  # share of the seconds after which no larger sample is tried
+PROBING = 0.15  # share of the seconds that the last sample may be expected to take; the one before it twice that
 POWERS = 1.0, 2.5  # of rows, between which the cost of a cell grows
 CHEAP = 0.03  # share of what is left: a batch that takes no more is worth knowing
 CAREFUL = 1.15  # what is expected counts so much more
@@ -112,19 +112,22 @@ class Budget:
         """Seconds until the deadline."""
         return self.seconds - (time.monotonic() - self.began)
 
-    @property
-    def may_probe(self) -> bool:
-        """Say whether there is time for a larger sample."""
-        return time.monotonic() - self.began < PROBING * self.seconds
+    def may_probe(self, place: int) -> bool:
+        """Say whether there is time for a sample: always for the first, on which all is loaded."""
+        spent = time.monotonic() - self.began
+        return place == 0 or (spent if place == 1 else FACTOR * spent) < (2 if place == 1 else 1) * PROBING * self.seconds
 
     def learn(self, measured: Sequence[Floats], shares: Sequence[float], scores: Floats) -> None:
-        """Take in the seconds of each batch on one or two samples, and each candidate's score on the last."""
+        """Take in the seconds of each batch on the samples, and each candidate's score on the last.
+
+        How they grow is read off the two larger samples: the first one loads what all need.
+        """
         if not measured:
             return
         power = np.full(len(self.cells), POWERS[0])
-        if len(measured) > 1:
-            grown = np.maximum(measured[1], 1e-9) / np.maximum(measured[0], 1e-9)
-            power = np.clip(np.log(grown) / log(shares[1] / shares[0]), *POWERS)
+        if len(measured) > 2:
+            grown = np.maximum(measured[2], 1e-9) / np.maximum(measured[1], 1e-9)
+            power = np.clip(np.log(grown) / log(shares[2] / shares[1]), *POWERS)
         self.cells = measured[-1] * shares[-1] ** -power
         sign = -1.0 if self.work.measure.higher_is_better else 1.0
         for at, batch in enumerate(self.work.plan.batches):
@@ -167,6 +170,6 @@ class Budget:
         """Compare what the cells of a batch took with what was expected."""
         self.finished.add(batch)
         if seconds and self.cells[batch] > 0.05:
-            self.ratio = float(np.clip(np.mean(seconds) / self.cells[batch], 0.5, 4.0))
+            self.ratio = float(np.clip(np.mean(seconds) / self.cells[batch], 0.05, 4.0))
         if seconds:
             self.cells[batch] = float(np.mean(seconds)) / self.ratio

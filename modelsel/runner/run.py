@@ -159,14 +159,12 @@ def _probe(book: RunIndex, pool: Pool, budget: Budget, progress: Progress) -> No
     shares: list[float] = []
     scores = np.empty(0)
     for place, sample in enumerate(samples(book.work)):
-        if measured and not budget.may_probe:
+        if not budget.may_probe(place):
             break
         own = RunIndex(sample.work, book.journal, False)
         with open_executor(pool, sample.work, book.journal) as each:
             for done in _rescue(own, pool, each).done(own.look_up()):
                 own.add(done)
-        if place == 0:  # it loaded what all need
-            continue
         spent = own.seconds_spent()
         measured.append(spent)
         shares.append(sample.share)

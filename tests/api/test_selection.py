@@ -529,3 +529,22 @@ def test_a_resampling_is_whole_where_every_row_is_analysed_or_assessed() -> None
 def test_error_alone_is_turned_into_accuracy(measure: str, accuracy: bool) -> None:
     scoring = _measure_scorer(measure, Builder(Folders.of()))
     assert (scoring.scorer.accuracy, scoring.offset) == (accuracy, float(accuracy))  # type: ignore[attr-defined]
+
+
+def test_seconds_leave_who_would_not_end_without_a_score_and_change_no_other(monkeypatch):
+    from sklearn.datasets import make_classification
+
+    from modelsel.runner.budget import Budget
+
+    X, y = make_classification(900, 6, random_state=0)
+    space = {"cart": {"learner": "cart"}, "naive_bayes": {"learner": "naive_bayes"}}
+    whole = SelectionCV(space, cv=3).fit(X, y)
+    timed = SelectionCV(space, cv=3, seconds=600).fit(X, y)
+    assert np.array_equal(timed.cv_results_["mean_test_score"], whole.cv_results_["mean_test_score"])
+    assert timed.best_params_ == whole.best_params_
+    monkeypatch.setattr(Budget, "fits", lambda self, batch: batch == 1)
+    short = SelectionCV(space, cv=3, seconds=600).fit(X, y)
+    assert short.best_params_["learner"] == "naive_bayes"
+    scores = short.cv_results_["mean_test_score"]
+    assert np.isnan(scores[0])
+    assert scores[1] == whole.cv_results_["mean_test_score"][1]

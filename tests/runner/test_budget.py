@@ -64,7 +64,7 @@ def three(monkeypatch):
     def made(seconds):
         found = Budget(work, seconds, 2)
         small, large = np.array([1.0, 0.1, 1.0]) / 9, np.array([1.0, 0.1, 10.0]) / 3  # the third grows with the square
-        found.learn([small, large], [1 / 90, 1 / 30], np.array([0.3, 0.5, 0.1]))
+        found.learn([small, small, large], [1 / 900, 1 / 90, 1 / 30], np.array([0.3, 0.5, 0.1]))
         return found
 
     return made

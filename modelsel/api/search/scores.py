@@ -21,6 +21,7 @@ from modelsel.measure.base import BaseMeasure, tie_scale
 from modelsel.planning.make import Cell, Plan
 from modelsel.record.candidates import differing
 from modelsel.rule.base import BaseRule
+from modelsel.runner.budget import Budget, samples, slowness
 from modelsel.runner.evaluation.cell_result import NOTHING, CellResult
 from modelsel.runner.evaluation.context import CellJob, RunContext
 from modelsel.runner.results import LossMatrix, Results, fold_errors
@@ -72,14 +73,18 @@ class CandidateScores:
         return sign * found.mean + offset, low, high
 
 
+ENDING = 0.3  # seconds after the last cell, but for the winner's fit
+
+
 def compute_cells(
     plan: Plan, task: Task, resampling: Resampling, measure: BaseMeasure, seed: int, workers: int,
     beside: Mapping[str, BaseMeasure] = NOTHING, training: TrainingScorer | None = None, tell: Told = lambda job, result: None,
+    limit: float | None = None,
 ) -> CandidateScores:  # fmt: skip
     """Compute every cell, with what the rule sets bounds to `beside`. Raises DataError for data that a learner cannot use.
 
     `training(estimator, rows)` scores a fitted estimator on the rows that it was fitted on; without it nobody is asked about
-    those.
+    those. `limit` are seconds by which it should end: batches that cannot are not begun (`runner.budget`).
     """
     work = RunContext(task, resampling, plan, measure, seed, beside=beside)
     scores, seconds = (
@@ -88,7 +93,11 @@ def compute_cells(
     )
     known: dict[str, Floats] = {}
     matrix = LossMatrix(task, resampling, len(plan.candidates)) if measure.over_rows else None
-    for job, result, scored, trained in _on_one_thread_each(_compute_jobs(work, workers, training)):
+    jobs = _jobs_of(work, range(len(plan.batches)))
+    computed = (
+        _compute_jobs(work, workers, training, jobs) if limit is None else _in_time(work, workers, training, limit, scores)
+    )
+    for job, result, scored, trained in _on_one_thread_each(computed):
         members = np.array(job.members)
         scores.add(job.cell.fold, members, scored)
         seconds[members, job.cell.fold] = result.seconds / len(members)
@@ -138,9 +147,42 @@ def whole(resampling: Resampling, task: Task) -> bool:
     return full and bool((times[counts] == 1).all())
 
 
-def _compute_jobs(work: RunContext, workers: int, training: TrainingScorer | None) -> Iterator[Done]:
-    """Jobs with their results, in the plan's order whatever the number of threads."""
-    jobs = [CellJob(cell, _members(work.plan, cell)) for cell in work.plan.cells]
+def _in_time(
+    work: RunContext, workers: int, training: TrainingScorer | None, limit: float, scores: ScoreMatrix
+) -> Iterator[Done]:
+    """Jobs with their results, batch after batch, of those that end by a limit; the others are marked as not begun."""
+    budget = Budget(work, limit, workers)
+    budget.after = ENDING * slowness()
+    measured: list[Floats] = []
+    shares: list[float] = []
+    found = np.empty(0)
+    for place, sample in enumerate(samples(work)):
+        if not budget.may_probe(place):
+            break
+        spent, found = np.zeros(len(budget.cells)), np.full(len(work.plan.candidates), np.nan)
+        for job, result, scored, _ in _compute_jobs(sample.work, workers, None, _jobs_of(sample.work, range(len(spent)))):
+            spent[job.cell.batch], found[list(job.members)] = result.seconds, scored.score
+        measured.append(spent)
+        shares.append(sample.share)
+    budget.learn(measured, shares, found)
+    for batch in budget.order():
+        if not budget.fits(batch):
+            scores.not_begun |= dict.fromkeys(work.plan.batches[batch].members, budget.refusal(batch))
+            continue
+        took = []
+        for done in _compute_jobs(work, workers, training, _jobs_of(work, (batch,))):
+            took.append(done[1].seconds)
+            yield done
+        budget.correct(batch, took)
+
+
+def _jobs_of(work: RunContext, batches: Collection[int]) -> list[CellJob]:
+    """The jobs of some batches, in the plan's order."""
+    return [CellJob(cell, _members(work.plan, cell)) for cell in work.plan.cells if cell.batch in batches]
+
+
+def _compute_jobs(work: RunContext, workers: int, training: TrainingScorer | None, jobs: Sequence[CellJob]) -> Iterator[Done]:
+    """Jobs with their results, in their order whatever the number of threads."""
     if workers == 1:
         yield from (_compute_and_score(work, job, training) for job in jobs)
         return

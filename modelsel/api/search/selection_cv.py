@@ -34,7 +34,7 @@ from modelsel.core.types import CLASS_TASKS, NUMBER_TASKS, Candidate, ClassTask,
 from modelsel.dataset.frame import moments_of
 from modelsel.dataset.in_memory import is_frame, is_sparse
 from modelsel.dataset.labels import own_type
-from modelsel.dataset.targets import AUTO, CLASSIFY, REGRESS
+from modelsel.dataset.targets import AUTO, CLASSIFY, OTHER_UNIT, REGRESS, beyond_squares
 from modelsel.estimator import Classifier, Regressor, numbers_of, task_of
 from modelsel.foreign.libraries import is_pairwise, kinds_read, takes_categorical, takes_nan
 from modelsel.foreign.written import as_space, is_pipeline, of_objects
@@ -122,6 +122,9 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         `"random"` or `{"kind": "random", "trials": 60, "seed": 1}` draws so many trials of each entry, as RandomizedSearchCV
         does; entries with a distribution (`scipy.stats.loguniform(1, 9)`, `"log_uniform(1, 9)"`, `"integers(1, 20)"`) are drawn
         from in any case. The same seed gives the same trials, and more of them begin with the same.
+    seconds : float, optional
+        By which the fit should end, with the best that can be had: what candidates cost is tried on few rows, the cheap come
+        first, and who would not end in time has no score (NaN).
     task : {"auto", "classification", "regression"}
         What the target is. Regressors of scikit-learn's predict numbers; where the space leaves it open, fractions are
         numbers, as are more than twenty different whole numbers of which one has a single row; others are classes.
@@ -172,7 +175,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         measure: object = None,
         rule: object = "best", refit: object = True, n_jobs: int | None = None, seed: int = 0,
         record: bool | Mapping[str, object] = False, return_train_score: bool = False, error_score: float | str = np.nan,
-        verbose: int = 0, search: object = None, task: str = AUTO,
+        verbose: int = 0, search: object = None, task: str = AUTO, seconds: float | None = None,
     ) -> None:  # fmt: skip
         """Keep the settings as they are given, as scikit-learn's `clone` requires."""
         self.space = space
@@ -190,6 +193,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
         self.search = search
         self.task = task
+        self.seconds = seconds
 
     def fit(self, X: object, y: object = None, **params: object) -> Self:
         """Select among the candidates on rows × features, and fit the winner.
@@ -513,6 +517,8 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if any(map(_is_object, own)):
             y = labels[task.target] if not numbers and own_type(y) else y
             task = replace(task, source=Source(X.tocsr() if is_sparse(X) else X, None if numbers else labels, y))
+        if numbers and (extreme := beyond_squares(np.asarray(task.target, np.float64))):
+            raise ValueError(f"MSEL-328: y: {extreme}; {OTHER_UNIT}")
         self._numbers, self._labels = numbers, labels
         return task, entries
 
@@ -659,7 +665,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             plan, workers = make(candidates, task, resampling), self.n_jobs or 1
             shows = SearchLines(self.verbose, candidates, len(resampling.folds), scorings.chooses)
             shows.begin()
-            return compute_cells(plan, task, resampling, measure, self.seed, workers, shown, training, shows.cell)
+            return compute_cells(plan, task, resampling, measure, self.seed, workers, shown, training, shows.cell, self.seconds)
         from modelsel.api.search import recorded
 
         ConfigurationError.raise_if(self._unrecorded(scorings))
@@ -673,7 +679,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             "space": entries, "rule": self.rule, "seed": self.seed, "scheme": scheme,
             "search": _named(self.search) or {}, "measure": measure_of(self.scoring, self.measure, task.kind), "task": of_kind,
             "pool": {"kind": "auto", "n_jobs": self.n_jobs or 1}, "ensemble": {"kind": "off"},
-            **({} if self.record is True else self.record),
+            **({} if self.seconds is None else {"deadline": self.seconds}), **({} if self.record is True else self.record),
         }  # fmt: skip
         self.outcome_, found = recorded.study_of(task, resampling, candidates, self._labels, measure, settings)
         return found
