@@ -279,6 +279,31 @@ def _strange_cells(column: RawColumn, values: Floats, strange: list[str]) -> Ite
     if len(np.unique(known)) < 2 and not strange:
         only = f"one value only ({known[0]:g})" if len(known) else "no number at all"
         yield Problem("MSEL-321", only, where, "there is nothing to choose: check dataset.target")
+    elif extreme := beyond_squares(known):
+        yield Problem("MSEL-328", extreme, where, OTHER_UNIT)
+
+
+OF_LOSSES = 56  # binary digits of numbers whose squared errors, and their sums, stand in a study's matrix in single precision
+OF_FITS = 400  # and of those whose sums of squares a fit can take
+
+
+def beyond_squares(values: Floats, digits: int = OF_LOSSES) -> str:
+    """Say why finite numbers cannot be squared and summed; nothing where they can.
+
+    >>> beyond_squares(np.array([1e-200, 2e-200])), beyond_squares(np.array([0.0, 1.5]))
+    ('its numbers lie closer than 2^-56 together: their squares get lost as 0', '')
+    """
+    if not len(values):
+        return ""
+    lowest, highest = float(np.min(values)), float(np.max(values))
+    if max(-lowest, highest) > 2.0**digits:
+        return f"it has numbers beyond 2^{digits}: sums of their squares get infinite"
+    if 0 < highest - lowest < 2.0**-digits:
+        return f"its numbers lie closer than 2^-{digits} together: their squares get lost as 0"
+    return ""
+
+
+OTHER_UNIT = "measure it in another unit: divide or multiply it by a power of two"
 
 
 def _readings(column: RawColumn, strange: list[str]) -> Iterator[Proposal]:

@@ -43,6 +43,7 @@ class Differences:
     mean: Floats
     error: Floats
     floor: float  # the least standard error: one row's share for 0/1 losses
+    unit: float = 1.0  # of all of these, in losses: a power of two
 
 
 def differences(
@@ -50,7 +51,8 @@ def differences(
 ) -> Differences:
     """Sum up a loss matrix (rows × candidates), which may be mapped from a file; rows with NaN are no part of it.
 
-    Lower losses are better. Rows of one of the `groups` are one unit.
+    Lower losses are better. Rows of one of the `groups` are one unit. They are taken in a unit in which the largest is 1 to 2:
+    squares of squared errors would leave single precision.
     """
     rows, unit = _order_by_unit(np.flatnonzero(~np.isnan(losses[:, winner])), groups)
     weight = np.ones(len(rows)) if weights is None else weights[rows].astype(np.float64)
@@ -58,11 +60,12 @@ def differences(
     block = np.arange(number) if number <= BLOCKS else rng.permutation(number) % BLOCKS
     k = losses.shape[1]
     sums, squares, cross, binary = np.zeros((min(number, BLOCKS), k)), np.zeros(k), np.zeros(k), True
-    of_unit = np.bincount(unit, weight)
+    of_unit, largest = np.bincount(unit, weight), max((_largest(losses[rows[part]]) for part in _chunks(unit, k)), default=0.0)
+    factor = np.float32(2.0 ** -np.floor(np.log2(largest))) if largest > 0 else np.float32(1.0)
     for part in _chunks(unit, k):
         own = losses[rows[part]]
         binary = binary and bool(((own == 0) | (own == 1) | np.isnan(own)).all())
-        own = (own - own[:, winner, None]) * weight[part, None]
+        own = (own * factor - own[:, winner, None] * factor) * weight[part, None]
         starts = np.flatnonzero(np.diff(unit[part], prepend=-1))
         total = np.add.reduceat(own, starts).astype(np.float64) if len(starts) < len(own) else own.astype(np.float64)
         first = unit[part][starts]
@@ -79,6 +82,7 @@ def differences(
         mean,
         np.maximum(np.sqrt(variance), floor),
         floor,
+        1.0 / float(factor),
     )
 
 
@@ -128,6 +132,11 @@ def every_best(found: Differences, moved: NDArray[np.float32], level: float = LE
     marked = np.zeros(len(mean), np.bool_)
     marked[inside[left]] = True
     return marked
+
+
+def _largest(losses: NDArray[Any]) -> float:
+    """The largest loss that is known."""
+    return float(np.fmax.reduce(np.abs(losses), axis=None, initial=0.0))
 
 
 def _add(sums: Floats, block: Integers, total: Floats) -> None:

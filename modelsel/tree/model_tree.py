@@ -3,6 +3,7 @@
 Quinlan 1992, *Learning with continuous classes*; Wang & Witten 1997; as Weka 3.6.14 has it, which differs from both papers.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,10 +19,10 @@ from modelsel.tree.node import LEAF, SUBSET, THRESHOLD, DecisionTree, NodeNumber
 #     gain = v^⅕ − (W_l / W) v_l^⅕ − (W_r / W) v_r^⅕,  v: variance of the target, W: weight
 #
 # Each side keeps more than a fifth of the weight (in whole rows); values nearer than 1e-10 are one; a later column has to win
-# by 1e-6, in the target's own unit. A node is not cut below `LEAST` rows, or where its deviation is under a twentieth of the
-# root's. Before that a missing value becomes the mean or the most common level, once, and levels of three or more are ordered
-# by the mean of their rows: k − 1 indicators of being beyond the i-th. Which rows stand where does not matter: they are put in
-# order first.
+# by 1e-6, in a unit in which the root's deviation is 1 to 2, so that none is preferred for the target's own. A node is not cut
+# below `LEAST` rows, or where its deviation is under a twentieth of the root's. Before that a missing value becomes the mean or
+# the most common level, once, and levels of three or more are ordered by the mean of their rows: k − 1 indicators of being
+# beyond the i-th. Which rows stand where does not matter: they are put in order first.
 
 
 LEAST = 4  # rows below which no node is cut
@@ -160,7 +161,10 @@ def grow_models(task: NumberTask, rows: Integers) -> GrownModelTree:
     own = FittedRows.of(task, rows)
     whole = WholeTarget.of(own.target, float(own.weight.sum()))
     q, leaf = whole.whole.astype(np.float64), np.empty(len(own.target), np.int64)
-    records, bound = _Records(), SMALL_DEVIATION * np.sqrt(_variance(q, own.weight)[2])
+    deviation = float(np.sqrt(_variance(q, own.weight)[2]))
+    records, bound = _Records(), SMALL_DEVIATION * deviation
+    unit = 2.0 ** math.floor(math.log2(deviation)) if deviation > 0 else 1.0
+    in_own = (unit / whole.scale) ** (2.0 / ROOT)  # a gain in the target's unit
     order = np.array([np.lexsort((q, column)) for column in own.values], np.int64).reshape(len(own.terms), len(q))
     waiting = [(-1, np.arange(len(q)), order)]
     inside = np.zeros(len(q), bool)
@@ -170,12 +174,12 @@ def grow_models(task: NumberTask, rows: Integers) -> GrownModelTree:
         weight, mean, variance = _variance(q[here], own.weight[here])
         cut = None
         if weight >= LEAST and np.sqrt(variance) >= bound and variance > 0:
-            cut = _best(own, q, mean, order, whole.scale)
+            cut = _best(own, q, mean, order, unit)
         records.parent.append(above)
         records.moments.append((weight, float(whole.value(np.array(mean))), variance * weight / whole.scale**2))
         records.term.append(-1 if cut is None else cut[0])
         records.threshold.append(np.nan if cut is None else cut[1])
-        records.gain.append(np.nan if cut is None else cut[2])
+        records.gain.append(np.nan if cut is None else cut[2] * in_own)
         if cut is None:
             leaf[here] = node
             continue
@@ -193,8 +197,8 @@ def _variance(q: Floats, weight: Floats) -> tuple[float, float, float]:
     return total, mean, 0.0 if q.min() == q.max() else float(weight @ np.square(q - mean)) / total
 
 
-def _best(rows: FittedRows, q: Floats, mean: float, order: Integers, scale: float) -> tuple[int, float, float] | None:
-    """The column, the threshold and the gain of the best cut; None where there is none."""
+def _best(rows: FittedRows, q: Floats, mean: float, order: Integers, unit: float) -> tuple[int, float, float] | None:
+    """The column, the threshold and the gain of the best cut, in a unit of q; None where there is none."""
     n = order.shape[1]
     centred, weight = q - np.rint(mean), rows.weight
     left = np.cumsum(weight[order], axis=1)
@@ -209,9 +213,9 @@ def _best(rows: FittedRows, q: Floats, mean: float, order: Integers, scale: floa
         return None
     span = slice(place[0], place[-1] + 1)
     w, s, t = left[:, span], sums[:, span], squares[:, span]
-    below = _root(w, s, t, scale)
-    above = _root(total - w, sums[:, -1:] - s, squares[:, -1:] - t, scale)
-    whole = _root(total, sums[:, -1:], squares[:, -1:], scale)
+    below = _root(w, s, t, unit)
+    above = _root(total - w, sums[:, -1:] - s, squares[:, -1:] - t, unit)
+    whole = _root(total, sums[:, -1:], squares[:, -1:], unit)
     gain = np.where(open_[:, span], whole - w / total * below - (total - w) / total * above, -np.inf)
     at = np.argmax(gain, axis=1)
     best, found = -np.inf, -1
@@ -222,10 +226,10 @@ def _best(rows: FittedRows, q: Floats, mean: float, order: Integers, scale: floa
     return found, float((values[found, here] + values[found, here + 1]) * 0.5), best
 
 
-def _root(weight: Floats, sums: Floats, squares: Floats, scale: float) -> Floats:
-    """Fifth roots of variances, in the target's unit."""
+def _root(weight: Floats, sums: Floats, squares: Floats, unit: float) -> Floats:
+    """Fifth roots of variances, in a unit of q."""
     variance = np.abs(weight * squares - sums * sums) / (weight * weight)
-    return np.asarray(np.power(variance / scale**2, 1.0 / ROOT))
+    return np.asarray(np.power(variance / unit**2, 1.0 / ROOT))
 
 
 def _tree(features: tuple[Feature, ...], terms: tuple[Term, ...], records: _Records) -> DecisionTree:

@@ -50,8 +50,8 @@ def test_means_and_errors_are_those_of_weighted_differences_over_units() -> None
         gap = {i: float(losses[i, j] - losses[i, 2]) for i in rows}
         mean = sum(weights[i] * gap[i] for i in rows) / whole
         units = [sum(weights[i] * (gap[i] - mean) for i in rows if groups[i] == g) for g in set(groups[rows].tolist())]
-        assert found.mean[j] == pytest.approx(mean, abs=1e-7)
-        assert found.error[j] == pytest.approx(sum(u**2 for u in units) ** 0.5 / whole, abs=1e-7)
+        assert found.mean[j] * found.unit == pytest.approx(mean, abs=1e-7)
+        assert found.error[j] * found.unit == pytest.approx(sum(u**2 for u in units) ** 0.5 / whole, abs=1e-7)
 
 
 def test_resamples_move_means_by_their_standard_errors() -> None:
@@ -70,7 +70,7 @@ def test_sums_of_very_many_rows_are_drawn_in_blocks(monkeypatch) -> None:
     monkeypatch.setattr(own, "CELLS", 3000)  # a hundred rows at a time
     found = differences(losses, 0, np.random.default_rng(0))
     assert found.sums.shape == (500, 30)
-    assert found.mean == pytest.approx((losses - losses[:, [0]]).mean(axis=0), abs=1e-6)
+    assert found.mean * found.unit == pytest.approx((losses - losses[:, [0]]).mean(axis=0), abs=1e-6)
     assert resample(found, np.random.default_rng(0)).std(axis=0)[1:] == pytest.approx(found.error[1:], rel=0.15)
     blocks, every_in_blocks = sets(losses)
     assert (blocks != whole).sum() <= 2
@@ -93,3 +93,16 @@ def test_a_weight_of_two_is_a_row_twice_as_one_unit() -> None:
     weights = np.tile([1.0, 2.0], 100)
     rows = np.repeat(np.arange(200), weights.astype(int))
     assert (sets(losses, weights=weights)[0] == sets(losses[rows], groups=rows)[0]).all()
+
+
+@pytest.mark.parametrize("power", [-100, -40, 40, 110])
+def test_losses_in_another_unit_have_the_same_sets(power: int) -> None:
+    """Single precision ends at 2^128, and squares of squared errors go there from errors of 2^33 on."""
+    losses = np.random.default_rng(4).gamma(2.0, size=(90, 8)).astype(np.float32) * np.linspace(1, 2.2, 8, dtype=np.float32)
+    sets = []
+    for one in (losses, np.ldexp(losses, power)):
+        found = differences(one, 0, np.random.default_rng(0))
+        moved = resample(found, np.random.default_rng(1))
+        sets.append((may_be_best(found, moved).tolist(), every_best(found, moved).tolist()))
+    assert sets[0] == sets[1]
+    assert sum(sets[0][1]) < 8

@@ -34,7 +34,7 @@ from modelsel.core.types import CLASS_TASKS, NUMBER_TASKS, Candidate, ClassTask,
 from modelsel.dataset.frame import moments_of
 from modelsel.dataset.in_memory import is_frame, is_sparse
 from modelsel.dataset.labels import own_type
-from modelsel.dataset.targets import AUTO, CLASSIFY, REGRESS
+from modelsel.dataset.targets import AUTO, CLASSIFY, OTHER_UNIT, REGRESS, beyond_squares
 from modelsel.estimator import Classifier, Regressor, numbers_of, task_of
 from modelsel.foreign.libraries import is_pairwise, kinds_read, takes_categorical, takes_nan
 from modelsel.foreign.written import as_space, is_pipeline, of_objects
@@ -517,6 +517,8 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if any(map(_is_object, own)):
             y = labels[task.target] if not numbers and own_type(y) else y
             task = replace(task, source=Source(X.tocsr() if is_sparse(X) else X, None if numbers else labels, y))
+        if numbers and (extreme := beyond_squares(np.asarray(task.target, np.float64))):
+            raise ValueError(f"MSEL-328: y: {extreme}; {OTHER_UNIT}")
         self._numbers, self._labels = numbers, labels
         return task, entries
 
