@@ -63,9 +63,9 @@ def test_a_run_elsewhere_is_named_by_its_whole_path(small, recorded):
     assert str(folder.report) in verdict(folder, here=Path("/somewhere/else"))
 
 
-def test_without_tracking_no_ui_is_offered(small, recorded):
+def test_without_tracking_no_ui_is_offered(small, recorded, monkeypatch):
     folder = recorded(small.finished())
-    folder.write_config({"tracking": {"kind": "off"}})
+    monkeypatch.setattr(RunFolder, "config", lambda self: {"tracking": {"kind": "off"}})
     assert "modelsel ui" not in verdict(RunFolder(folder.path))
 
 
