@@ -43,7 +43,8 @@ def _finding(message: str) -> FindingShape:
 
 
 def _looks_of(report: AuditShape) -> list[Look]:
-    return [{**look} for one in report["test_sets"] for look in one["looks"] if not look["replay"]]
+    every = [{**look} for one in report.get("test_sets", ()) for look in one["looks"]]
+    return [look for look in every if "look" in look and not look.get("replay")]  # older versions wrote less of a look
 
 
 def _looks_at_hand(folder: RunFolder, outcome: StudySummary) -> list[Look]:
@@ -56,7 +57,7 @@ def _looks_at_hand(folder: RunFolder, outcome: StudySummary) -> list[Look]:
     if config.get("guard", {}).get("ledger", "user") == "user" and Home.find().ledger.is_file():
         with suppress(ModelselError):  # `modelsel audit` says what is wrong with the ledger
             gate = Gate(reopen(config, "guard").guard, folder.project(config))
-            sets = [one["id"] for one in (known["test_sets"] if known else ())]
+            sets = [one["id"] for one in (known.get("test_sets", ()) if known else ())]
             return _looks_of(audit(gate, study=outcome.folder, known=sets)) or kept
     return kept
 
@@ -73,8 +74,8 @@ def _other_than_the_ledger(outcome: StudySummary, every: Sequence[Look]) -> Iter
         return
     names = ("score", "errors") if test.replay else ("score", "errors", "interval")  # a replay's interval is that of its day
     said = {name: _plain(getattr(test, name)) for name in names}
-    if not any(all(_plain(look[name]) == said[name] for name in names) for look in looks):
-        known = {name: _plain(looks[-1][name]) for name in names}
+    if not any(all(_plain(look.get(name)) == said[name] for name in names) for look in looks):
+        known = {name: _plain(looks[-1].get(name)) for name in names}
         apart = (f"its {name} is {said[name]}, the ledger's {known[name]}" for name in names if said[name] != known[name])
         yield f"of look {test.look} {', '.join(apart)}"
 

@@ -160,7 +160,7 @@ class RunFolder:
             found = stored.mapping(stored.text(self.path / OUTCOME))
             if isinstance(found.get("schema"), int) and found["schema"] > SCHEMA:
                 raise ValueError(f"schema {found['schema']} was written by a later modelsel, {found.get('modelsel')}")
-            stored.conforming(StudyShape, found, whole="files" in found)  # older versions knew fewer keys
+            stored.conforming(StudyShape, found, whole=False)  # older versions knew fewer keys
             found.pop("files", None)
             return kind.from_dict({**found, **instead})
 

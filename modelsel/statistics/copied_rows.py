@@ -119,14 +119,14 @@ class StackedRows:
         return own
 
     def take(self, places: Integers) -> "StackedRows":
-        """Some of the rows, in the order given."""
-        cut = len(self.sides[0])
-        taken = np.empty((len(places), self.width))
-        first = places < cut
-        taken[first] = self.sides[0][places[first]]
-        if len(self.sides) > 1:
-            taken[~first] = self.sides[1][places[~first] - cut]
-        return StackedRows((taken,))
+        """Some of the rows, in the order given: column by column, as they stand in memory."""
+        first = places < len(self.sides[0])
+        if first.all():
+            return StackedRows((np.take(self.sides[0].T, places, axis=1).T,))
+        taken = np.empty((self.width, len(places)))
+        taken[:, first] = np.take(self.sides[0].T, places[first], axis=1)
+        taken[:, ~first] = np.take(self.sides[1].T, places[~first] - len(self.sides[0]), axis=1)
+        return StackedRows((taken.T,))
 
 
 def _subsets(rows: StackedRows, rng: np.random.Generator, salts: Hashes) -> list[tuple[int, ...]]:

@@ -213,3 +213,13 @@ def test_a_metric_that_is_not_whole_is_refused(change):
     facts = {"power": parts["power"], "known_only": False, "rounded": False}
     with pytest.raises(ValueError):
         FittedDistance.restore(facts, arrays)
+
+
+@pytest.mark.parametrize("which", ["kernels", "twins"])
+def test_the_smallest_of_each_row_are_those_of_sorting(which, code) -> None:
+    values = np.random.default_rng(0).permutation(600).reshape(6, 100) / 8.0
+    with code(which):
+        columns, largest = search_module._smallest(values, 7)
+    wanted = np.sort(values, axis=1)[:, :7]
+    np.testing.assert_array_equal(np.sort(np.take_along_axis(values, columns, axis=1), axis=1), wanted)
+    np.testing.assert_array_equal(largest, wanted[:, -1])

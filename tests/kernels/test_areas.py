@@ -30,6 +30,20 @@ def test_draws_of_rows_give_the_same_bits_as_before(seed):
         assert areas == pytest.approx([by_pairs(positive, own, draw) for own in scores], abs=1e-12)
 
 
+@pytest.mark.parametrize("which", ["kernels", "twins"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_kernel_and_twin_count_pairs(classes, which, code):
+    """Of three classes the mean of each against the others, by its share (Provost & Domingos 2001)."""
+    rng = np.random.default_rng(classes)
+    shares = rng.dirichlet(np.ones(classes), (4, 40)).round(1)
+    truth, draw = rng.integers(0, classes, 40).astype(np.int32), rng.integers(0, 3, 40).astype(float)
+    with code(which):
+        found = Auc().reweighted(truth, Outputs(np.zeros((4, 40), np.int32), shares), classes)(draw)
+    sides = [(cls, draw[truth == cls].sum()) for cls in (range(classes) if classes > 2 else [1])]
+    expected = [sum(by_pairs(truth == cls, own[:, cls], draw) * part for cls, part in sides) for own in shares]
+    np.testing.assert_allclose(found, np.array(expected) / sum(part for _, part in sides), rtol=1e-12)
+
+
 def test_fractions_of_weight_agree_to_rounding():
     rng = np.random.default_rng(9)
     scores, positive, weight = rng.integers(0, 9, (4, 50)) / 3.0, rng.random(50) < 0.5, rng.random(50)

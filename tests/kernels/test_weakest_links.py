@@ -28,6 +28,7 @@ def test_both_collapse_alike(seed: int) -> None:
     cut = PrunedView(tree, leaf, tree.counts.argmax(axis=1).astype(np.int32), tree.counts)
     price = rng.choice([1.0 + np.arange(len(tree)) % 2, rng.random(len(tree)) + 0.1])
     risk = rng.choice([rng.integers(0, 5, len(tree)) * tree.size.astype(float), rng.random(len(tree)) * tree.weight])
-    plain = cutting._collapse(tree, *cutting._links(cut, risk, price), 1e-9)
-    compiled = load("weakest_links").collapse(tree.parent, tree.first, tree.child, cut.leaf, risk, price, 1e-9)
+    tie = float(rng.choice([1e-9, 0.5]))  # strengths that are nearer are one
+    plain = cutting._collapse(tree, *cutting._links(cut, risk, price), tie)
+    compiled = load("weakest_links").collapse(tree.parent, tree.first, tree.child, cut.leaf, risk, price, tie)
     np.testing.assert_array_equal(compiled, plain)

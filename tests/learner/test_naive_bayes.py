@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import gaussian_kde, norm
 
 from modelsel.core.types import Description, Feature, positions
+from modelsel.learner import likelihood
 from modelsel.learner.likelihood import count_levels
 from modelsel.learner.naive_bayes import NaiveBayes
 
@@ -246,6 +247,19 @@ def test_training_error_of_kernel_densities_is_left_open_where_there_are_numbers
     found = [NaiveBayes(numeric="kernel").fit_path(task, positions(task), NOTHING) for task in (numbers, levels)]
     assert np.isnan(found[0].training_error([NaiveBayes(numeric="kernel")])[0])
     assert found[1].training_error([NaiveBayes(numeric="kernel")])[0] == pytest.approx(1 / 6)
+
+
+@pytest.mark.parametrize("which", ["kernels", "twins"])
+def test_moments_of_kernel_and_twin_are_numpys_of_repeated_rows(task_of, which, code):
+    rng = np.random.default_rng(1)
+    values, target, times = rng.normal(size=(40, 3)), rng.integers(0, 2, 40), rng.integers(1, 4, 40)
+    task = task_of(tuple(Feature(name, "numeric") for name in "abc"), values, target)
+    with code(which):
+        mean, deviation = likelihood.moments(task, positions(task), times.astype(float), np.arange(3))
+    for cls in range(2):
+        rows = np.repeat(values[target == cls], times[target == cls], axis=0)
+        np.testing.assert_allclose(mean[cls], rows.mean(axis=0))
+        np.testing.assert_allclose(deviation[cls], rows.std(axis=0, ddof=1))
 
 
 def test_gaussians_of_the_kernel_and_of_its_twin_are_scipys(task_of):

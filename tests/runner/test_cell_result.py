@@ -193,6 +193,8 @@ def test_a_new_column_is_one_line_in_one_file(tmp_path):
         (np.tile([1.5, -0.0, 0.0, 5e-324, 1e308], (3, 20)), True),
         (np.arange(90_000.0).reshape(3, -1) // 4.5, True),
         (np.arange(300.0).reshape(3, -1), False),
+        (np.arange(12.0).reshape(3, -1) % 3, True),  # as many as a quarter of all, and one more
+        (np.arange(12.0).reshape(3, -1) % 4, False),
         (np.arange(900_000.0).reshape(3, -1) // 9, False),
     ],
 )
