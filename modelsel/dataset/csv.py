@@ -316,6 +316,9 @@ class Csv(File):
             if value != AUTO and len(value) != 1:
                 fix = "give one character, quoted for the shell (dataset.delimiter=tab for a tab), or auto"
                 yield Problem("MSEL-305", f"{value!r} is not one character", f"dataset.{setting}", fix)
+        if self.thousands is not None and self.thousands == self.decimal:
+            what = f"{self.decimal!r} parts thousands and fractions"
+            yield Problem("MSEL-305", what, "dataset.decimal and dataset.thousands", "set one of them")
 
     def _sign(self, head: str) -> str:
         """The character between two fields: the one declared, or what the first lines suggest."""

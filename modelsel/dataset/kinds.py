@@ -117,12 +117,10 @@ def _infer_kind(column: RawColumn, settings: TableSettings, decimal: str) -> Par
     """Infer a column's kind: numbers if all texts are, or dates, else names; a doubtful mixture is a problem."""
     found, sign = read_numbers(column.texts, decimal)
     strange = [column.texts[i] for i in np.flatnonzero(np.isnan(found)).tolist()]
-    guess = decimal == EITHER
     if (strange or settings.thousands) and (reading := dressed(column, settings, decimal)):
         return ParsedFeature(reading, inferred=True)
     if not strange:
-        reading = _of_numbers(column, decimal=decimal, comma=sign == "," and guess)
-        return ParsedFeature(reading, inferred=True, points=guess and like_thousands(column.texts))
+        return _plain_numbers(column, settings, decimal, sign)
     if len(strange) < len(column.texts) or _dates_among(column.texts, ABSENT):
         absent = [text for text in column.texts if text.strip().casefold() in ABSENT]
         if absent and (len(absent) == len(strange) or _dates_among(column.texts, ABSENT)):
@@ -135,6 +133,15 @@ def _infer_kind(column: RawColumn, settings: TableSettings, decimal: str) -> Par
         return ParsedFeature(problems=(problem,))
     made = _nominal(column, "nominal", (), settings, inferred=True)
     return replace(made, findings=(*made.findings, *_numbers_among(column, strange, settings)))
+
+
+def _plain_numbers(column: RawColumn, settings: TableSettings, decimal: str, sign: str) -> ParsedFeature:
+    """A column whose texts are all numbers; a problem where the sign between thousands parts fractions in some of them."""
+    if settings.thousands and group_sign(column.texts) == settings.thousands:
+        return _parted_otherwise(column, settings.thousands)
+    guess = decimal == EITHER
+    reading = _of_numbers(column, decimal=decimal, comma=sign == "," and guess)
+    return ParsedFeature(reading, inferred=True, points=guess and like_thousands(column.texts))
 
 
 def dressed(column: RawColumn, settings: TableSettings, decimal: str) -> ColumnReading | None:
@@ -237,6 +244,14 @@ def _parted_and_signed(column: RawColumn, settings: TableSettings) -> Problem | 
     what = f"numbers whose thousands are parted: {examples(column.texts)}"
     fix = f"set {thousands} or {nominal}, or write the numbers without"
     return Problem("MSEL-342", what, f"column '{column.name}'", fix, (thousands, nominal))
+
+
+def _parted_otherwise(column: RawColumn, sign: str) -> ParsedFeature:
+    """The problem of numbers of which only some have the sign that parts thousands where thousands end."""
+    nominal = Proposal("dataset.nominal", (column.name,))
+    what = f"{sign!r} parts thousands in some numbers, and fractions in others: {examples(column.texts)}"
+    fix = f"write all numbers in one way, or set {nominal}"
+    return ParsedFeature(problems=(Problem("MSEL-342", what, f"column '{column.name}'", fix, (nominal,)),))
 
 
 def _nearly_numbers(column: RawColumn, strange: list[str]) -> Problem:

@@ -111,7 +111,7 @@ def run(
                 books.append(RunIndex(replace(work, rows=True), journal, False, books[0].leading(ROWS_FOR_BEST)))
                 _finish(books[1], crew, progress, order or tuple)
     except DeadlineExceeded:
-        progress.say(f"stopped after {deadline:g} s: candidates with unfinished folds are skipped")
+        progress.say("the deadline came: candidates with unfinished folds are skipped")
     give_back()
     form_ensembles(books)
     return gather(books[0], books[-1], se_of)

@@ -75,6 +75,14 @@ def _findings_without(path: Path) -> list[str]:
         return [str(error)]
 
 
+def test_a_sign_parts_thousands_in_all_numbers_of_a_column_or_is_asked_about(tmp_path: Path) -> None:
+    cells = ["1.500" if row % 2 else f"{row}.5" for row in range(ROWS)]
+    with pytest.raises(DataError, match="MSEL-342"):
+        load(write(tmp_path / "t.csv", {"x": cells, "y": Y}), thousands=".")
+    with pytest.raises(ModelselError, match="MSEL-305"):
+        load(write(tmp_path / "t.csv", {"x": cells, "y": Y}), thousands=".", decimal=".")
+
+
 def test_signs_that_differ_are_never_left_out(tmp_path: Path) -> None:
     cells = [f"{x} {'kg' if row % 2 else 'g'}" for row, x in enumerate(X)]
     loaded = load(write(tmp_path / "t.csv", {"x": cells, "y": Y}), signs="strip")

@@ -17,7 +17,7 @@ from tests.extras import needs
 
 ROOT = Path(__file__).parents[3]
 SUITES = {
-    "sklearn": ["sklearn.tests.test_isotonic", "sklearn.ensemble.tests.test_voting"],
+    "sklearn": ["sklearn.tests.test_isotonic", "sklearn.ensemble.tests.test_voting", "sklearn.ensemble.tests.test_iforest"],
     "imblearn": ["imblearn.tests.test_pipeline"],
     "mapie": ["mapie.tests.test_utils"],
 }  # fmt: skip
