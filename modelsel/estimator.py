@@ -47,6 +47,7 @@ from modelsel.dataset.frame import (
 from modelsel.dataset.in_memory import is_frame, of_columns
 from modelsel.dataset.labels import held_labels, own_type
 from modelsel.dataset.targets import OF_FITS, OTHER_UNIT, beyond_squares
+from modelsel.dataset.weights import AUTO as WEIGHTS
 from modelsel.dataset.weights import weighed
 from modelsel.learner.trees.model import NumberTreeModel, TreeModel
 from modelsel.runner.final_fit import Final, fit
@@ -645,7 +646,7 @@ def task_of(estimator: object, X: object, y: object, sample_weight: object = Non
         name=table.name, features=table.features, values=table.values, rows=table.rows, weights=weights, reading=reading,
         classes=names, target=target,
     )  # fmt: skip
-    return weighed(task), classes
+    return weighed(task, getattr(estimator, "weights_are", WEIGHTS)), classes
 
 
 def weights_of(sample_weight: object, values: object) -> Floats | None:
@@ -667,7 +668,7 @@ def numbers_of(estimator: object, X: object, y: object, sample_weight: object = 
         name=table.name, features=table.features, values=table.values, rows=table.rows, reading=reading,
         weights=weights_of(sample_weight, table.values), target=np.asarray(found, np.float64),
     )  # fmt: skip
-    return cast(NumberTask, weighed(task))
+    return cast(NumberTask, weighed(task, getattr(estimator, "weights_are", WEIGHTS)))
 
 
 def _training(estimator: Any, X: Any, y: Any, numeric: bool = False) -> tuple[Table, NDArray[np.generic], TableReading | None]:

@@ -60,8 +60,8 @@ DO_NOT = {
 class GridSearchCV(SelectionCV):  # type: ignore[misc]
     """The signature of scikit-learn's."""
 
-    scheme = measure = search = None
-    rule, seed, record, task = "best", 0, False, "auto"
+    scheme = measure = search = seconds = None
+    rule, seed, record, task, weights_are = "best", 0, False, "auto", "auto"
     asked = 0
 
     def __init__(

@@ -106,7 +106,7 @@ def test_a_second_pass_writes_nothing(folder, store):
 def test_a_replay_leaves_the_params_of_the_look_and_says_what_changed(folder, store):
     first = sync(folder, store)
     outcome = folder.outcome()
-    look = folder.read_json("details.json")["audit"]
+    look = folder.details()["audit"]
     folder.amend(replace(outcome, test=replace(outcome.test, replay=True, price=0.0, flags=("G002",))), look)
     again = sync(folder, store)
     assert (again.run_id, again.written) == (first.run_id, 0)

@@ -1,6 +1,7 @@
 """A study and a tracker that is dead, slow, silent or killed: it waits no longer than said, and nothing is lost."""
 
 import http.server
+import json
 import os
 import shutil
 import socket
@@ -52,7 +53,7 @@ def test_a_study_is_recorded_by_another_process(folder, store):
     tracker = Tracker(tracking(), folder, patience=120)
     result = tracker.finish()
     assert result.state == "recorded", result.message
-    assert folder.read_json("mlflow.json")["run_id"] == result.run_id
+    assert json.loads((folder.path / "mlflow.json").read_text())["run_id"] == result.run_id
     assert "mlflow" not in {name.partition(".")[0] for name in vars(sys.modules["modelsel.record.mlflow.track"])}
     assert tracker.outbox.process.wait(30) == 0
 

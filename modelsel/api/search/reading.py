@@ -25,7 +25,7 @@ from modelsel.dataset.in_memory import by_rows, is_frame, is_sparse, of_sparse
 from modelsel.dataset.kinds import sorted_levels
 from modelsel.dataset.labels import as_numbers, held_labels, own_type
 from modelsel.dataset.targets import MANY
-from modelsel.dataset.weights import weighed
+from modelsel.dataset.weights import AUTO, weighed
 from modelsel.estimator import countable, distinct, weights_of
 from modelsel.learner.object import Object
 from modelsel.preparer.dates import in_parts
@@ -47,7 +47,9 @@ def looks_like_numbers(y: object) -> bool:
     return len(times) > MANY and bool((times == 1).any())
 
 
-def as_given(X: Any, y: object, sample_weight: object = None, numbers: bool = False) -> tuple[Task, NDArray[np.generic]]:
+def as_given(
+    X: Any, y: object, sample_weight: object = None, numbers: bool = False, weights_are: str = AUTO
+) -> tuple[Task, NDArray[np.generic]]:
     """The task of rows that estimator objects read themselves, with X and y as its source, and the labels of its classes.
 
     Raises ValueError for X and y of different lengths, and for labels that are no classes (of `numbers`, no numbers).
@@ -66,13 +68,13 @@ def as_given(X: Any, y: object, sample_weight: object = None, numbers: bool = Fa
         "name": "rows", "features": features, "values": values, "rows": np.arange(len(values)), "weights": weights,
     }  # fmt: skip
     if numbers:
-        return weighed(NumberTask(**shared, target=found, source=Source(X, None, y))), np.zeros(0)
+        return weighed(NumberTask(**shared, target=found, source=Source(X, None, y)), weights_are), np.zeros(0)
     classes, target = distinct(found) if held is None else held[:2]
     labels = tuple(str(label) for label in classes) if held is None else held[2].feature.levels
     given = y if held is None else classes[target]
     reading = None if held is None else replace(TableReading.of(features), target=held[2])
     task = ClassTask(**shared, classes=labels, target=target, source=Source(X, classes, given), reading=reading)
-    return weighed(task), classes
+    return weighed(task, weights_are), classes
 
 
 def _describe_rows(X: Any) -> tuple[tuple[Feature, ...], Floats]:

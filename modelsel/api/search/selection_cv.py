@@ -122,6 +122,9 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         `"random"` or `{"kind": "random", "trials": 60, "seed": 1}` draws so many trials of each entry, as RandomizedSearchCV
         does; entries with a distribution (`scipy.stats.loguniform(1, 9)`, `"log_uniform(1, 9)"`, `"integers(1, 20)"`) are drawn
         from in any case. The same seed gives the same trials, and more of them begin with the same.
+    weights_are : {"auto", "repeats", "relative"}
+        How `sample_weight` counts, as `dataset.weights_are` of a study: whole numbers as repeated rows, all others relative to
+        their mean, unless it is said.
     seconds : float, optional
         By which the fit should end, with the best that can be had: what candidates cost is tried on few rows, the cheap come
         first, and who would not end in time has no score (NaN).
@@ -176,6 +179,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         rule: object = "best", refit: object = True, n_jobs: int | None = None, seed: int = 0,
         record: bool | Mapping[str, object] = False, return_train_score: bool = False, error_score: float | str = np.nan,
         verbose: int = 0, search: object = None, task: str = AUTO, seconds: float | None = None,
+        weights_are: str = AUTO,
     ) -> None:  # fmt: skip
         """Keep the settings as they are given, as scikit-learn's `clone` requires."""
         self.space = space
@@ -194,6 +198,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.search = search
         self.task = task
         self.seconds = seconds
+        self.weights_are = weights_are
 
     def fit(self, X: object, y: object = None, **params: object) -> Self:
         """Select among the candidates on rows × features, and fit the winner.
@@ -493,21 +498,26 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return bool(vars(self).get("_numbers")) if declared is None else declared
 
     def _told(self, task: Task, groups: object, times: object, unit: object) -> Task:
-        """The task with the units of its rows, and with the groups and times where a scheme asks for them."""
+        """The task with the units of its rows, and with the groups and times where a scheme or splitter asks for them."""
         code = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
         task = task if unit is None else replace(task, groups=code, units=code, unit="unit")
         if self.scheme is None:
-            return task
+            return replace(task, groups=code) if self._splits_groups else task
         return replace(
             task, groups=code,
             times=None if times is None else moments_of(times, len(task)),
         )  # fmt: skip
 
+    @property
+    def _splits_groups(self) -> bool:
+        """Say whether the splitter keeps groups together: then inner folds do so too."""
+        return "Group" in type(self.cv).__name__
+
     def _read(self, X: Any, y: object, weights: object, numbers: bool) -> tuple[Task, object]:
         """The rows as a task, and the entries of the space; objects are fitted as they are wherever they can read the rows."""
         space = as_space(self.space)
         alone = of_objects(space)
-        task, labels = as_given(X, y, weights, numbers) if alone else self._task(X, y, weights, numbers)
+        task, labels = as_given(X, y, weights, numbers, self.weights_are) if alone else self._task(X, y, weights, numbers)
         nominal = is_frame(X) and any(feature.kind != "numeric" or feature.dates for feature in task.features)
         missing = bool(np.isnan(task.values).any())
         entries = plain(space, SPACE, lambda one: not nominal and not (missing and _wants_numbers(one)))
