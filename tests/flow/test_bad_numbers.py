@@ -32,7 +32,7 @@ CASES: dict[str, tuple[pd.DataFrame, list[str], list[str]]] = {
     ),
     "numbers in dress": (
         homes().assign(price=[f"€ {price:,.2f}" for price in homes()["price"]]), [],
-        ["MSEL-327: not a number: '€ ", "in 60 rows", "write plain numbers (1250.5), or set dataset.decimal"],
+        ["MSEL-327: not a number: '€ ", "in 60 rows", "set dataset.signs=strip \"dataset.thousands=','\""],
     ),
     "one value": (homes().assign(price=5), ["task=regression"], ["MSEL-321: one value only (5)"]),
     "a fold of one value": (SPARSE, ["task=regression", "measure=r2"], ["MSEL-240: r2 divides by", "use fewer folds"]),
