@@ -20,7 +20,7 @@ from pathlib import Path
 from modelsel.record.mlflow import store as mlflow_store
 from modelsel.record.mlflow.client import Client
 mlflow_store.quieten(os.environ)
-store = mlflow_store.embedded(Path(sys.argv[1]))
+store = mlflow_store.embedded_store(Path(sys.argv[1]))
 mlflow_store.prepare(store)
 client = Client(store)
 run = client.api.create_run(client.experiment("together"), run_name=sys.argv[2])
