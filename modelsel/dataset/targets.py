@@ -207,19 +207,19 @@ def settle_target(column: RawColumn, classes: Target, settings: TableSettings, d
         return classes
     values, strange = number_of_each(column, settings, decimal)
     if asked == REGRESS:
-        return _numbers(column, values, strange)
+        return _numbers(column, values, strange, settings)
     said = read_declaration(settings.features.get(column.name, column.kind))[0]
     known = np.isfinite(values)
     distinct = np.unique(values[known])
     undeclared = not column.levels and column.name not in settings.features
     mostly = known.sum() > MOSTLY * (~column.absent).sum() or formatted_numbers(strange)
     if strange and undeclared and mostly and _refuses_classes(classes, max(len(distinct), len(strange))):
-        return _numbers(column, values, strange)
+        return _numbers(column, values, strange, settings)
     if strange or column.levels or (not undeclared and said in ("nominal", "ordered")):
         return classes
     if not _refuses_classes(classes, len(distinct)):
         return replace(classes, findings=(*classes.findings, *_amounts(column.name, classes, distinct)))
-    made = _numbers(column, values, strange)
+    made = _numbers(column, values, strange, settings)
     return replace(made, findings=(*made.findings, _target_finding(column.name)))
 
 
@@ -253,14 +253,14 @@ def _refuses_classes(classes: Target, distinct: int) -> bool:
     return bool(codes & REFUSED) or ("MSEL-326" in codes and distinct > MANY)
 
 
-def _numbers(column: RawColumn, values: Floats, strange: list[str]) -> Target:
+def _numbers(column: RawColumn, values: Floats, strange: list[str], settings: TableSettings) -> Target:
     """The target as numbers, with all that is wrong with them."""
     kept = np.ones(len(values), np.bool_)
-    problems = tuple(_strange_cells(column, values, strange))
+    problems = tuple(_strange_cells(column, values, strange, settings))
     return Target((), np.full(len(values), -1, np.int32), kept, problems, (), values)
 
 
-def _strange_cells(column: RawColumn, values: Floats, strange: list[str]) -> Iterator[Problem]:
+def _strange_cells(column: RawColumn, values: Floats, strange: list[str], settings: TableSettings) -> Iterator[Problem]:
     """Yield the problems of numbers: missing, text, infinite, one value only."""
     where, missing, infinite = f"column '{column.name}'", np.flatnonzero(column.absent), np.flatnonzero(np.isinf(values))
     if len(missing):
@@ -269,8 +269,9 @@ def _strange_cells(column: RawColumn, values: Floats, strange: list[str]) -> Ite
     if strange:
         rows = np.flatnonzero(np.isnan(values) & ~column.absent)
         what = f"not a number: {examples(strange)} in {len(rows)} rows ({column.named(rows)})"
-        proposed = tuple(_readings(column, strange))
-        fix = f"set {' '.join(map(str, proposed))}; {CLASSES} takes each text for a class"
+        proposed = tuple(_readings(column, strange, settings))
+        do = f"set {' '.join(map(str, proposed))}" if proposed else "write plain numbers (1250.5)"
+        fix = f"{do}; {CLASSES} takes each text for a class"
         yield Problem("MSEL-327", what, where, fix, (*proposed, CLASSES))
     if len(infinite):
         what = f"infinite target in {len(infinite)} rows ({column.named(infinite)})"
@@ -310,7 +311,7 @@ def check_squares(values: Floats, digits: int = OF_LOSSES) -> None:
         raise ValueError(f"MSEL-328: y: {extreme}; {OTHER_UNIT}")
 
 
-def _readings(column: RawColumn, strange: list[str]) -> Iterator[Proposal]:
+def _readings(column: RawColumn, strange: list[str], settings: TableSettings) -> Iterator[Proposal]:
     """Yield the settings that make numbers of all texts: signs and thousands left out, else rows without number left out."""
     if not formatted_numbers(strange):
         yield Proposal("dataset.coerce", (column.name,))
@@ -323,7 +324,7 @@ def _readings(column: RawColumn, strange: list[str]) -> Iterator[Proposal]:
         yield Proposal("dataset.signs", "strip", sure=True)
     if groups:
         yield Proposal("dataset.thousands", groups, sure=True)
-    elif with_comma(bare):
+    elif hasattr(settings, "decimal") and with_comma(bare) and not any("." in text for text in bare):
         yield Proposal("dataset.decimal", ",", sure=True)
 
 

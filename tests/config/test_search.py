@@ -164,7 +164,7 @@ def test_a_search_that_has_had_its_seconds_begins_no_further_trial_and_says_so(
     [
         ({"space": "knn"}, "MSEL-224: no entry is drawn from"),
         ({"space": SECONDS, "outer": "kfold"}, "MSEL-214: selections inside the outer folds would end elsewhere"),
-        ({"space": SECONDS, "race": "exact"}, "MSEL-226: a race drops candidates"),
+        ({"space": SECONDS, "race": "exact"}, "MSEL-226: a race would drop candidates"),
     ],
 )
 def test_seconds_that_a_search_cannot_keep_are_refused(more: dict[str, Any], said: str) -> None:

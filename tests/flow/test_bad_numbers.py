@@ -32,7 +32,15 @@ CASES: dict[str, tuple[pd.DataFrame, list[str], list[str]]] = {
     ),
     "numbers in dress": (
         homes().assign(price=[f"€ {price:,.2f}" for price in homes()["price"]]), [],
-        ["MSEL-327: not a number: '€ ", "in 60 rows", "write plain numbers (1250.5), or set dataset.decimal"],
+        ["MSEL-327: not a number: '€ ", "in 60 rows", "set dataset.signs=strip \"dataset.thousands=','\""],
+    ),
+    "numbers of two currencies": (
+        homes().assign(price=[f"{'$€'[row % 2]} {price:.2f}" for row, price in enumerate(homes()["price"])]), [],
+        ["MSEL-327: not a number: '", "in 60 rows", "write plain numbers (1250.5)"],
+    ),
+    "points and commas": (
+        homes().assign(price=[f"{price:.2f}".replace(".", ".,"[row % 2]) for row, price in enumerate(homes()["price"])]), [],
+        ["MSEL-327: not a number: '", "in 30 rows", "write plain numbers (1250.5)"],
     ),
     "one value": (homes().assign(price=5), ["task=regression"], ["MSEL-321: one value only (5)"]),
     "a fold of one value": (SPARSE, ["task=regression", "measure=r2"], ["MSEL-240: r2 divides by", "use fewer folds"]),
@@ -65,6 +73,14 @@ def test_it_is_told_in_python(name: str, tmp_path: Path, monkeypatch: pytest.Mon
         package.run(*words, data=frame.assign(price=texts), target="price", tracking="off")
     assert all(text in str(told.value) for text in said), told.value
     assert not list(Path().glob("runs/*/*/study.json"))
+
+
+def test_decimal_commas_are_set_where_the_table_has_that_setting(modelsel: Any) -> None:
+    frame = homes().assign(price=[f"{price:.2f}".replace(".", ",") for price in homes()["price"]])
+    frame.to_csv("homes.csv", index=False)
+    assert "set \"dataset.decimal=','\"" in modelsel("run", "homes.csv", "price", "tracking=off").err
+    with pytest.raises(ModelselError, match=r"write plain numbers \(1250\.5\)"):
+        package.run(data=frame, target="price", tracking="off")
 
 
 @pytest.mark.parametrize("text", ["log", "log1p"])

@@ -29,13 +29,13 @@ def relations_by_target(
     ask: PreparedLook, history: History, found: tuple[Relation, ...]
 ) -> tuple[tuple[Relation, ...], tuple[str, ...]]:
     """The relations, marked where they are by another target, and the test sets that are the same complete design."""
-    mine, said, design = ask.request.sealing.target, says_other_target(ask.policy), is_complete_design(ask.subject)
+    mine, said = ask.request.sealing.target, says_other_target(ask.policy)
     kept, designs = [], []
     for relation in found:
         names = _targets(relation.testset, history, ask.request.sealing.spec_id)
         other = bool(mine and names and mine not in names and "" not in names)
         honoured = said and bool(names) and not (mine and mine in names)
-        if other and design:
+        if other and is_complete_design(ask.subject):
             designs.append(relation.testset)
         elif other or honoured:
             kept.append(replace(relation, other=next(iter(sorted(names))), declared=honoured))

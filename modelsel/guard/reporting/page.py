@@ -287,22 +287,22 @@ def sentence(told: Mapping[str, object] | LookLine, rows: int, level: float = 0.
         return f"Look {look.look} was outside: {look.metric} of {look.study}, on {n} rows; its answer has no price."
     if look.metric in WITHOUT_A_MODEL:
         return f"Look {look.look} told {WITHOUT_A_MODEL[look.metric]}, for {look.price:.2f} nats."
-    errors = f" ({look.errors}/{n})" if look.errors is not None else ""
-    shown = _shown(look)
     metric = MEANING.get(kind := str(look.metric).partition(":")[0], kind)
-    head = f"Test {metric} {shown}{errors}, look {look.look} of this test set"
+    head = f"Test {metric} {_shown(look, n)}, look {look.look} of this test set"
     spent = f"; earlier answers cost {look.spent:.2f} nats" if look.spent and prices else ""
     first = f" As a first look it would have been {limits_of(look.as_first)}." if look.spent and look.as_first else ""
     return f"{head}{spent}. {_interval_sentence(look, level)}{first}{_changed(look.changes)}"
 
 
-def _shown(look: LookLine) -> str:
-    """The score and what it is where it is not exact; a step that is no point of its interval is named as one."""
+def _shown(look: LookLine, n: int) -> str:
+    """The score, what it is where it is not exact, and its count; a step that is no point of its interval is named as one."""
+    errors = f"{look.errors}/{n}" if look.errors is not None else ""
     if look.step is not None:
         return f"is not shown as a point ({look.read_as}: {look.step:.3f})"
     if look.score is None:
-        return "pass or fail"
-    return f"{look.score:.3f}{f' ({look.read_as})' if look.read_as else ''}"
+        return f"pass or fail{f' ({errors})' if errors else ''}"
+    about = "; ".join(filter(None, (look.read_as, errors)))
+    return f"{look.score:.3f}{f' ({about})' if about else ''}"
 
 
 def _interval_sentence(look: LookLine, level: float) -> str:

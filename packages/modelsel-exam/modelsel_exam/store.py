@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 from cryptography.exceptions import InvalidTag
@@ -124,7 +124,7 @@ class Store:
     @cached_property
     def judged(self) -> Task:
         """The development rows that judge. LedgerError where they, or their labels, are not those that were committed to."""
-        if judged_digest(self.development, self.judges, self._private["salt"]) != self.terms.commitments.judged:
+        if judged_digest(self.development, self.judges, self._private.get("salt", "")) != self.terms.commitments.judged:
             fix = "restore the owner's store from a backup"
             what = "the rows that judge, or their labels, are not those that were committed to"
             raise LedgerError(Problem("MSEL-916", what, str(self.folder), fix))
@@ -242,7 +242,7 @@ class _PrivateFacts(TypedDict):
     """private.json: where looks are written down, and the salt of what is committed to."""
 
     ledger: str
-    salt: str
+    salt: NotRequired[str]  # exams of 1.0 have none
 
 
 def _reading(path: Path) -> AbstractContextManager[None]:

@@ -38,6 +38,7 @@ from modelsel.guard import entries
 from modelsel.guard.facts import Note
 from modelsel.guard.gate import Gate
 from modelsel.guard.policy.base import Justify
+from modelsel.guard.release import READ_AS
 from modelsel.guard.reporting.audit import StandingLook, audit, looks
 from modelsel.guard.reporting.page import markdown, reforms
 from modelsel.ledger.database.schema import sqlite_url
@@ -56,6 +57,8 @@ RECORD, TOLD = HERE / "record.zip", "told.json"
 LEFT_OUT = {"index", "judged", "report.html", "model", "journal"}  # what is made again, or has no facts of the guard
 PLACE = re.compile(r"(?<=runs/golden/)[0-9a-f-]+|(?<=sqlite:///)\S+(?=/third/)")
 DAY = re.compile(r"(?<=remembers since )[0-9-]{10}")  # a home's first day is that of its files
+HOW = "|".join(map(re.escape, READ_AS.values()))  # what a score is where it is not exact, which 1.0 did not say beside it
+UNSAID = re.compile(rf" \((?:{HOW})\)|(?<=\()(?:{HOW}); ")
 PASSING = ("at", "noise", "commitment", "heads", "head", "at_work", "since")
 LATER = ("portrait", "terms")  # digests of portraits, which hold more since 1.0, and of an exam's terms, which name a key: how
 # many were drawn before it changes. Those that were written are read as before, and terms that are no digest are compared.
@@ -197,7 +200,7 @@ def _run(folder: Path) -> None:
 def tell(folder: Path) -> dict[str, Any]:
     """What is read from all that was written: ledgers, audits in every form, exams, a run, certificates."""
     with fixed(folder):
-        plain: dict[str, Any] = json.loads(json.dumps(_told(folder), sort_keys=True).replace(str(folder), ""))
+        plain: dict[str, Any] = json.loads(UNSAID.sub("", json.dumps(_told(folder), sort_keys=True)).replace(str(folder), ""))
     for found in plain.values():
         if isinstance(found, dict) and "audit" in found:
             del found["audit"]["at"]  # when it was asked

@@ -79,7 +79,7 @@ def sealing(n: int = 200, measure: str = "error", weighted: bool = False, classe
         kind="classes", weights=np.ones(3) if weighted else None, classes=tuple("abcdefghi"[:classes]), class_count=classes
     )
     return SimpleNamespace(sealed=range(n), measure=make("measure", measure), development=development, spec_id="s", study="",
-                           folder="", config={})  # fmt: skip
+                           folder="", config={}, target="")  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,7 @@ def asks(justify: Justify = NONE, **facts: Any) -> Any:
         study="",
         folder="",
         config={},
+        target="",
         measure=make("measure", "error"),
         sealed=SEALED,
         development=DEVELOPMENT,
