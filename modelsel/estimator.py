@@ -46,7 +46,7 @@ from modelsel.dataset.frame import (
 )
 from modelsel.dataset.in_memory import is_frame, of_columns
 from modelsel.dataset.labels import held_labels, own_type
-from modelsel.dataset.targets import OF_FITS, OTHER_UNIT, beyond_squares
+from modelsel.dataset.targets import OF_FITS, check_squares
 from modelsel.dataset.weights import AUTO as WEIGHTS
 from modelsel.dataset.weights import weighed
 from modelsel.learner.trees.model import NumberTreeModel, TreeModel
@@ -662,8 +662,7 @@ def weights_of(sample_weight: object, values: object) -> Floats | None:
 def numbers_of(estimator: object, X: object, y: object, sample_weight: object = None) -> NumberTask:
     """The task of a call of `fit` with numbers as targets; the estimator learns its features' number and names."""
     table, found, reading = _training(estimator, X, y, numeric=True)
-    if extreme := beyond_squares(np.asarray(found, np.float64), OF_FITS):
-        raise ValueError(f"MSEL-328: y: {extreme}; {OTHER_UNIT}")
+    check_squares(np.asarray(found, np.float64), OF_FITS)
     task = NumberTask(
         name=table.name, features=table.features, values=table.values, rows=table.rows, reading=reading,
         weights=weights_of(sample_weight, table.values), target=np.asarray(found, np.float64),

@@ -29,10 +29,15 @@ from modelsel.reporting.terminal import State
 # Parameters that two functions share are told once, at the first of them, and put into the docstring of the other.
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+WRITE = """\
+    write : str or Path, optional
+        All that is sure of a file's table is said first, and written there with what is left to decide: `run("t.yaml")` takes
+        it.
+"""
 
 
-def documented_as(other: Callable[..., object]) -> Callable[[Function], Function]:
-    """Put the parameters of another function into a docstring that has none, before what it returns.
+def documented_as(other: Callable[..., object], own: str = "") -> Callable[[Function], Function]:
+    """Put the parameters of another function into a docstring that has none; `own` ones stand before its `**settings`.
 
     >>> def first(x):
     ...     '''Do it.
@@ -61,6 +66,7 @@ def documented_as(other: Callable[..., object]) -> Callable[[Function], Function
     def filled(function: Function) -> Function:
         if function.__doc__ and other.__doc__:  # `python -OO` has none
             told = other.__doc__[other.__doc__.index("Parameters\n") : other.__doc__.index("Returns\n")]
+            told = told.replace("    **settings\n", f"{own}    **settings\n")
             function.__doc__ = function.__doc__.replace("Returns\n", f"{told}Returns\n", 1)
         return function
 
@@ -131,7 +137,7 @@ def _perform(config: Config, table: UntypedTable | None, command: tuple[str, ...
     return Outcome.at(folder, table)
 
 
-@documented_as(run)
+@documented_as(run, WRITE)
 def plan(
     *overrides: object, data: object = None, target: object = None, weights: object = None, groups: object = None,
     unit: object = None, id: object = None, config: str | Path | None = None, config_dir: str | None = None,
@@ -139,8 +145,7 @@ def plan(
 ) -> Forecast:  # fmt: skip
     """Tell what `run` would do with the same arguments, and what it would cost.
 
-    Nothing is fitted or opened. With `write="t.yaml"` all that is sure of a file's table is said first, and written there with
-    what is left to decide; `run("t.yaml")` takes it.
+    Nothing is fitted or opened.
 
     Returns
     -------

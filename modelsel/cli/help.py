@@ -3,7 +3,7 @@
 from modelsel.api.commands.words import COMMANDS, OPTIONS, all_commands
 
 OVERRIDES = (
-    ("loans.csv default", "a file of your own (csv, tsv, parquet, arff) and its target; or what plan --write wrote"),
+    ("loans.csv default", "a file of your own and its target; or what plan --write wrote"),
     ("dataset=csv dataset.path=loans.csv dataset.target=default", "the same, spelled out"),
     ("space=trees", "what may be chosen: a file of conf/space"),
     ("'space=[cart,c45,knn,naive_bayes]'", "several, or learners by name (quoted for the shell)"),

@@ -284,6 +284,7 @@ def _strange_cells(column: RawColumn, values: Floats, strange: list[str], settin
         yield Problem("MSEL-328", extreme, where, OTHER_UNIT)
 
 
+OTHER_UNIT = "measure it in another unit: divide or multiply it by a power of two"
 OF_LOSSES = 56  # binary digits of numbers whose squared errors, and their sums, stand in a study's matrix in single precision
 OF_FITS = 400  # and of those whose sums of squares a fit can take
 
@@ -304,7 +305,10 @@ def beyond_squares(values: Floats, digits: int = OF_LOSSES) -> str:
     return ""
 
 
-OTHER_UNIT = "measure it in another unit: divide or multiply it by a power of two"
+def check_squares(values: Floats, digits: int = OF_LOSSES) -> None:
+    """Raise ValueError where the numbers of `y` cannot be squared and summed."""
+    if extreme := beyond_squares(values, digits):
+        raise ValueError(f"MSEL-328: y: {extreme}; {OTHER_UNIT}")
 
 
 def _readings(column: RawColumn, strange: list[str], settings: TableSettings) -> Iterator[Proposal]:

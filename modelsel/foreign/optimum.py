@@ -44,6 +44,7 @@ class Loss:
     """F on some rows. θ has a row per class, of two classes one of the second; a column per slope, then the intercept."""
 
     def __init__(self, made: Any, X: Any, codes: Any, weights: Floats) -> None:
+        """Lay out the rows of an estimator that minimizes F; `codes` are the places of their classes."""
         weights = class_weighted(made, codes, weights)
         total, self.shares = float(weights.sum()), weights / weights.sum()
         self.X: Any = _beside_ones(X) if made.fit_intercept else X

@@ -18,6 +18,8 @@ from modelsel.core.spec import kind_of, spec_of
 from modelsel.core.types import Candidate, Feature, Resampling, Task
 from modelsel.preparer.base import BasePreparer
 
+NO_CANDIDATE = Problem("MSEL-522", "there is no candidate", "space", "add an entry, or widen its sweep")
+
 # Candidates that cannot differ on a table are one: smoothing of counts says nothing where every feature is a number.
 #
 # A learner says which of its settings can matter for features of some kinds, and where nothing reads class scores
@@ -212,7 +214,7 @@ def _problems(candidates: Sequence[Candidate], task: Task, resampling: Resamplin
         found.append(Problem("MSEL-521", "the folds were made for other rows", f"scheme {resampling.scheme}",
                              "instantiate the scheme on this task"))  # fmt: skip
     if not candidates:
-        found.append(Problem("MSEL-522", "there is no candidate", "space", "add an entry, or widen its sweep"))
+        found.append(NO_CANDIDATE)
     if len({candidate.id for candidate in candidates}) < len(candidates):
         found.append(Problem("MSEL-523", "two candidates are the same", "space", "merge duplicates before planning"))
     return found

@@ -369,6 +369,7 @@ def estimate(
 def _estimate(
     plan: Plan, task: Task, resampling: Resampling, scores: bool, workers: int, budget: float, folder: Path | None
 ) -> Estimate:
+    """Try batches of each kind in turn until the budget is spent, and put their seconds down for the others of the kind."""
     analysed, assessed = (fmean(len(half) for half in halves) for halves in _halves(resampling))
     share = analysed / (analysed + assessed)
     try_ = Trier(task, round(analysed + assessed), share, scores, folder)

@@ -41,6 +41,7 @@ from modelsel.guard.checks.independence import FEWEST_UNITS
 from modelsel.learner.optimal_tree import OptimalTree
 from modelsel.learner.tree import Tree
 from modelsel.measure.beside import bound_problems, bounding_measures, unanswerable
+from modelsel.planning.make import NO_CANDIDATE
 from modelsel.preparer.dates import in_parts
 from modelsel.runner.number_look import nothing_beside, with_tolerance
 from modelsel.scheme.partition import fewer_rows_than_folds
@@ -137,7 +138,7 @@ def for_rows(config: Config, rows: int) -> tuple[Config, tuple[Finding, ...]]:
     out |= {each.name: each.rows for each in config.adaptive if each not in searched}
     if not (kept or searched) and out:
         what = f"no entry of the space asks for {rows:,} development rows"
-        raise ConfigurationError(Problem("MSEL-522", what, "space", f"set rows=null for one of {', '.join(out)}"))
+        raise ConfigurationError(replace(NO_CANDIDATE, what=what, fix=f"set rows=null for one of {', '.join(out)}"))
     said = tuple(
         Finding("ENTRY_NOT_FOR_ROWS", "low", f"{entry} is left out: its space says rows: {rule}, and there are {rows:,}",
                 f"to have it all the same: space.{entry}.rows=null")

@@ -16,12 +16,6 @@ PAGES = [
     *(DOCS / f"{name}.md" for name in ("thresholds", "calibration", "explanations", "export", "measures", "schemes")),
 ]
 BLOCK = re.compile(r"^( *)```(console|python)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
-NOT_RUN = {  # block of a page, by what stands in it, to why it is not run
-    "cluster.md": (
-        "pool=dask pool.scheduler=tcp://host:8786",
-        "needs a cluster",
-    ),
-}
 GIVEN = {"grid_search.md": "from sklearn.datasets import load_wine\nX, y = load_wine(return_X_y=True)\n"}
 
 
@@ -99,13 +93,10 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.stem)
 def test_the_blocks_of_a_page_run_in_order(page: Path, scratch: Path) -> None:
-    mark, why = NOT_RUN.get(page.name, ("", ""))
-    typed = [block for block in blocks(page) if not (mark and mark in block[1])]
+    typed = blocks(page)
     for language, text in typed:
         went, words, said = run(language, text, GIVEN.get(page.name, "") + _before(typed, text))
         assert went, f"{words}: {said}"
-    if len(typed) < len(blocks(page)):
-        pytest.skip(why)
 
 
 def _before(typed: list[tuple[str, str]], text: str) -> str:
@@ -113,12 +104,6 @@ def _before(typed: list[tuple[str, str]], text: str) -> str:
     texts = [block for language, block in typed if language == "python"]
     above = texts[: texts.index(text)] if text in texts else []
     return "".join(line + "\n" for block in above for line in block.splitlines() if line.startswith(("import ", "from ")))
-
-
-@pytest.mark.parametrize("name", NOT_RUN)
-def test_what_is_not_run_stands_in_its_page(name: str) -> None:
-    (page,) = [page for page in PAGES if page.name == name]
-    assert [text for _, text in blocks(page) if NOT_RUN[name][0] in text]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -34,7 +34,7 @@ from modelsel.core.types import CLASS_TASKS, NUMBER_TASKS, Candidate, ClassTask,
 from modelsel.dataset.frame import moments_of
 from modelsel.dataset.in_memory import is_frame, is_sparse
 from modelsel.dataset.labels import own_type
-from modelsel.dataset.targets import AUTO, CLASSIFY, OTHER_UNIT, REGRESS, beyond_squares
+from modelsel.dataset.targets import AUTO, CLASSIFY, REGRESS, check_squares
 from modelsel.estimator import Classifier, Regressor, numbers_of, task_of
 from modelsel.foreign.libraries import is_pairwise, kinds_read, takes_categorical, takes_nan
 from modelsel.foreign.written import as_space, is_pipeline, of_objects
@@ -122,15 +122,15 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         `"random"` or `{"kind": "random", "trials": 60, "seed": 1}` draws so many trials of each entry, as RandomizedSearchCV
         does; entries with a distribution (`scipy.stats.loguniform(1, 9)`, `"log_uniform(1, 9)"`, `"integers(1, 20)"`) are drawn
         from in any case. The same seed gives the same trials, and more of them begin with the same.
-    weights_are : {"auto", "repeats", "relative"}
-        How `sample_weight` counts, as `dataset.weights_are` of a study: whole numbers as repeated rows, all others relative to
-        their mean, unless it is said.
-    seconds : float, optional
-        By which the fit should end, with the best that can be had: what candidates cost is tried on few rows, the cheap come
-        first, and who would not end in time has no score (NaN).
     task : {"auto", "classification", "regression"}
         What the target is. Regressors of scikit-learn's predict numbers; where the space leaves it open, fractions are
         numbers, as are more than twenty different whole numbers of which one has a single row; others are classes.
+    seconds : float, optional
+        By which the fit should end, with the best that can be had: what candidates cost is tried on few rows, the cheap come
+        first, and who would not end in time has no score (NaN).
+    weights_are : {"auto", "repeats", "relative"}
+        How `sample_weight` counts, as `dataset.weights_are` of a study: whole numbers as repeated rows, all others relative to
+        their mean, unless it is said.
 
     Attributes
     ----------
@@ -527,8 +527,8 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if any(map(_is_object, own)):
             y = labels[task.target] if not numbers and own_type(y) else y
             task = replace(task, source=Source(X.tocsr() if is_sparse(X) else X, None if numbers else labels, y))
-        if numbers and (extreme := beyond_squares(np.asarray(task.target, np.float64))):
-            raise ValueError(f"MSEL-328: y: {extreme}; {OTHER_UNIT}")
+        if numbers:
+            check_squares(np.asarray(task.target, np.float64))
         self._numbers, self._labels = numbers, labels
         return task, entries
 

@@ -9,8 +9,9 @@ last digit, and what was measured is not. So columns are sorted by their values:
 One own column that agrees with one of the other side, as far as the portraits tell, means the same rows: its unit was changed,
 it was rounded, noise was added. Then q is 1 − r for the correlation r of both, row by row: a copy has r ≥ `COPY`, which is
 noise of up to 30 % of a deviation. Columns that hang on the shared ones are near each other by what these explain (R²); of the
-rest, q / (1 − R²), a copy is nearer than `REST`. Where both sides have own columns and none agrees, the tables are two. A side
-without any has the rows of the other one, with columns dropped or added, or with another target.
+rest, q / (1 − R²), a copy is nearer than `REST`. Where both sides have own columns and none agrees, the tables are two; a
+column of the same few values, equally often, is no sign of that. A side without any has the rows of the other one, with
+columns dropped or added, or with another target.
 (q as in `likeness`: 1 for two samples, 0 for a copy; of c common rows among n and m a copy has 1 − 2c/(n + m).)
 """
 
@@ -54,7 +55,9 @@ def equal_by_chance(ours: TableSketch, theirs: TableSketch) -> float | None:
     if not known[0]:
         return None
     own = [_own(side, one) for side, one in zip(sides, known, strict=True)]
-    return float(np.prod([_repeated(ours.columns[i]) for i in own[0]])) if all(own) else None
+    alike = [(i, j) for i in own[0] for j in own[1] if _as_often(ours.columns[i], theirs.columns[j], ours.rows, theirs.rows)]
+    anew = [one - set(same) for one, same in zip(own, zip(*alike, strict=True), strict=True)] if alike else own
+    return float(np.prod([_repeated(ours.columns[i]) for i in own[0]])) if all(anew) else None
 
 
 def _repeated(column: Sketch) -> float:
@@ -103,6 +106,11 @@ def _few_same_values(one: Sketch, other: Sketch) -> bool:
     if max(len(one.values), len(other.values)) >= KEPT:
         return False
     return len(np.intersect1d(one.values, other.values)) >= SAME_VALUES * len(np.union1d(one.values, other.values))
+
+
+def _as_often(one: Sketch, other: Sketch, n: int, m: int) -> bool:
+    """Say whether two columns hold the same few values equally often: then they are no sign that either was measured anew."""
+    return _few_same_values(one, other) and _apart(one, other, 1 / n + 1 / m) <= MET
 
 
 def _own(side: TableSketch, shared: set[int]) -> set[int]:

@@ -9,7 +9,7 @@ neither a value nor a row can be read off them. Where 60 % of the rows are left,
 import numpy as np
 
 from modelsel.core.runs import is_fresh
-from modelsel.core.types import Floats, Integers
+from modelsel.core.types import Booleans, Floats, Integers
 from modelsel.core.whole_table import WholeTable
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.rows.identity import Hashes
@@ -24,14 +24,13 @@ BY_CHANCE = 2.5  # times the share that halves of a table have in common
 
 
 def smallest_triples(table: WholeTable, rows: Integers | None = None) -> Hashes:
-    """The smallest hashes of a table's triples, not keyed yet; none where fewer than three columns have many values."""
+    """The smallest hashes of a table's triples, not keyed yet; none of fewer than three rows, or columns of many values."""
     kept = [own if rows is None else own[rows] for own in _columns(table)]
-    if len(kept) < 3:
+    if len(kept) < 3 or len(kept[0]) < 3:
         return np.zeros(0, np.uint64)
-    values = np.column_stack(kept)
     found = [np.zeros(0, np.uint64)]
-    for by in range(len(kept)):
-        found.append(_pairs(values, by))
+    for by, own in enumerate(kept):
+        found.append(_pairs(np.argsort(own, kind="stable"), kept[:by] + kept[by + 1 :]))
         ordered = np.sort(np.concatenate(found))
         found = [ordered[is_fresh(ordered)][:KEPT]]
     return found[0]
@@ -74,24 +73,43 @@ def _columns(table: WholeTable) -> list[Floats]:
     return [found[place] for place in np.argsort(evenness, kind="stable")[:COLUMNS]]
 
 
-def _pairs(values: Floats, by: int) -> Hashes:
-    """Pairs of numbers of rows that are neighbours in one column, those of which the first has the smallest hash."""
-    ordered = np.delete(values[np.argsort(values[:, by], kind="stable")], by, axis=1)
-    first, second, third = ordered[:-2], ordered[1:-1], ordered[2:]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.abs((second - first) / (third - first) - 0.5)
-    known = np.isfinite(ratio) & (ratio != 0.5)  # of equal values nothing is told
-    words = ratio.view(np.uint64) + np.uint64(1 << (51 - BITS)) >> np.uint64(52 - BITS)
-    hashes = np.where(known, _mixed(words), np.iinfo(np.uint64).max)
-    flat = hashes.ravel()
-    most = min(len(flat) - 1, KEPT)
-    rows, columns = np.nonzero(known & (hashes <= np.partition(flat, most)[most]))
-    others = hashes[rows]
-    there = known[rows] & (np.arange(ordered.shape[1]) != columns[:, None])
-    high = (hashes[rows, columns] >> np.uint64(32)) << np.uint64(32)
-    both = _mixed(hashes[rows, columns][:, None] + others) >> np.uint64(32)
+def _pairs(order: Integers, columns: list[Floats]) -> Hashes:
+    """Pairs of numbers of rows that are neighbours in this order, those of which the first has the smallest hash.
+
+    One column after the other is read, since the numbers of all of them need several times the memory of the table.
+    """
+    firsts = [_smallest(*_hashes(one[:-2], one[1:-1], one[2:])) for one in (own[order] for own in columns)]
+    own, rows = (np.concatenate(part) for part in zip(*firsts, strict=True))
+    places = np.repeat(np.arange(len(columns)), [len(rows) for _, rows in firsts])
+    chosen = own <= _bound(own)
+    own, rows, places = own[chosen], rows[chosen], places[chosen]
+    others, known = _hashes(*(np.column_stack([one[order[rows + step]] for one in columns]) for step in range(3)))
+    there = known & (np.arange(len(columns)) != places[:, None])
+    high = (own >> np.uint64(32)) << np.uint64(32)
+    both = _mixed(own[:, None] + others) >> np.uint64(32)
     pairs: Hashes = (high[:, None] | both)[there]
     return pairs
+
+
+def _hashes(first: Floats, second: Floats, third: Floats) -> tuple[Hashes, Booleans]:
+    """Hash the number of each three values, and say of which there is one: of equal values nothing is told."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.abs((second - first) / (third - first) - 0.5)
+    words = ratio.view(np.uint64) + np.uint64(1 << (51 - BITS)) >> np.uint64(52 - BITS)
+    return _mixed(words), np.isfinite(ratio) & (ratio != 0.5)
+
+
+def _smallest(hashes: Hashes, known: Booleans) -> tuple[Hashes, Integers]:
+    """The smallest of the known hashes, and their places."""
+    places = np.flatnonzero(known)
+    chosen = places[hashes[places] <= _bound(hashes[places])]
+    return hashes[chosen], chosen
+
+
+def _bound(hashes: Hashes) -> int:
+    """The largest hash that may still be a first one."""
+    most = min(len(hashes) - 1, KEPT)
+    return int(np.partition(hashes, most)[most]) if len(hashes) else 0
 
 
 def _mixed(words: Hashes) -> Hashes:
