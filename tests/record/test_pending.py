@@ -2,6 +2,7 @@
 
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -30,8 +31,7 @@ def test_a_dead_server_leaves_a_note_with_its_error_that_doctor_shows(folder, mo
 @pytest.mark.slow
 def test_the_next_study_takes_along_what_is_left_and_says_its_error(folder, finished, store, caplog):
     earlier = RunFolder.create(folder.root, finished.outcome.study)
-    earlier.save(finished)
-    earlier.write_config({"tracking": {"kind": "sqlite"}})
+    earlier.save(replace(finished, config={**finished.config, "tracking": {"kind": "sqlite"}}))
     note_pending(earlier.path, "auto", "database is locked")
     tracker = Tracker(tracking(), folder, patience=120)
     assert tracker.finish().state == "recorded"
