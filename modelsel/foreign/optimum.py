@@ -32,9 +32,14 @@ def is_logistic(kind: type) -> bool:
     return kind.__name__ == "LogisticRegression" and kind.__module__.startswith("sklearn.linear_model")
 
 
+def goes_to_optimum(kind: type, params: Mapping[str, object]) -> bool:
+    """Say whether `fit_to_optimum` fits it, and none of scikit-learn's solvers."""
+    return is_logistic(kind) and params.get("solver") == AUTO
+
+
 def settle_solver(kind: type, told: Mapping[str, object]) -> dict[str, object]:
     """Return the solver of scikit-learn's that takes the penalty of a `solver: auto`; nothing where another one is said."""
-    if not is_logistic(kind) or told.get("solver") != AUTO:
+    if not goes_to_optimum(kind, told):
         return {}
     absolute = told.get("penalty") == "l1" or (told.get("penalty", "elasticnet") == "elasticnet" and bool(told.get("l1_ratio")))
     return {"solver": "saga" if absolute else "lbfgs"}
@@ -222,7 +227,7 @@ def fit_logistic(made: Any, params: Mapping[str, object], X: Any, codes: Any, we
 
     NaN where the solver minimises another loss: with the intercept as a column among others, or class by class.
     """
-    auto, own = params.get("solver") == AUTO, np.ones(X.shape[0]) if weights is None else weights
+    auto, own = goes_to_optimum(type(made), params), np.ones(X.shape[0]) if weights is None else weights
     if auto:
         fit_to_optimum(made, X, codes, own)
     else:

@@ -23,6 +23,7 @@ from modelsel.foreign import branches as foreign
 from modelsel.foreign.branches import Branch, BranchSpec, Fit, FittedBranches, Rows
 from modelsel.foreign.interface import Matrix
 from modelsel.foreign.libraries import alike_on_sparse, takes_nan, takes_sparse
+from modelsel.foreign.optimum import goes_to_optimum
 from modelsel.foreign.stored import load_skops, skops
 
 # One matrix of numbers by our own encoding.
@@ -286,9 +287,18 @@ Columns = ColumnEncoding | TargetColumns | BranchColumns
 
 def matrix_for(made: object, columns: Columns, table: Table, rows: Integers) -> Any:
     """The matrix of some rows as this estimator reads it: without zeros where they are most of it and its answers are equal."""
-    if isinstance(columns, ColumnEncoding) and columns.is_sparse and alike_on_sparse(made):
-        return columns.sparse_matrix(table, rows)
-    return columns.matrix(table, rows)
+    return _matrix(columns, table, rows, alike_on_sparse(made))
+
+
+def matrix_to_fit(learner: Any, columns: Columns, table: Table, rows: Integers) -> Any:
+    """The matrix of some rows as a learner's estimator is fitted on it."""
+    alike = goes_to_optimum(learner.cls, learner.params) or alike_on_sparse(learner.made)
+    return _matrix(columns, table, rows, alike)
+
+
+def _matrix(columns: Columns, table: Table, rows: Integers, alike: bool) -> Any:
+    sparse = alike and isinstance(columns, ColumnEncoding) and columns.is_sparse
+    return columns.sparse_matrix(table, rows) if sparse else columns.matrix(table, rows)
 
 
 Arrays = dict[str, NDArray[Any]]

@@ -48,6 +48,7 @@ from modelsel.learner.columns import (
     Columns,
     TargetColumns,
     matrix_for,
+    matrix_to_fit,
     read_columns,
     write_columns,
 )
@@ -299,7 +300,7 @@ class EstimatorPath:
         if learner.coded == "target":
             return TargetColumns.of(self.task, rows, missing, learner.scale, self.seed)
         columns = ColumnEncoding.of(self.task, rows, learner.coded, missing, learner.scale)
-        return columns, matrix_for(learner.made, columns, self.task, rows)
+        return columns, matrix_to_fit(learner, columns, self.task, rows)
 
     def _value(self, learner: Any) -> object:
         adapter = self.learner.adapter
@@ -332,7 +333,7 @@ class EstimatorPath:
         if hasattr(matrix, "nnz") and not learner.steps:
             told |= told_on_sparse(kind, learner.params)
         if held is not None:
-            X = as_wanted(kind, matrix_for(learner.made, columns, task, held), nominal)
+            X = as_wanted(kind, matrix_to_fit(learner, columns, task, held), nominal)
             validation = ValidationRows(X, _target(task, held, classes), None if task.weights is None else task.weights[held])
             told |= made_to_stop(kind, learner.early_stopping)
             more |= fitted_to_stop(kind, learner.early_stopping, validation, nominal)

@@ -249,6 +249,7 @@ def many_levels(task_of):
     ("name", "params"),
     [
         ("linear_model.LogisticRegression", {"solver": "lbfgs", "tol": 1e-8, "max_iter": 2000}),
+        ("linear_model.LogisticRegression", {"solver": "auto", "tol": 1e-8, "l1_ratio": 1.0, "max_iter": 9000}),
         ("linear_model.LogisticRegression", {"solver": "newton-cholesky"}), ("linear_model.RidgeClassifier", {}),
         ("linear_model.LogisticRegression", {"solver": "liblinear"}), ("svm.LinearSVC", {}), ("svm.SVC", {}),
         ("neural_network.MLPClassifier", {"hidden_layer_sizes": [8], "max_iter": 5}), ("naive_bayes.BernoulliNB", {}),
