@@ -297,8 +297,9 @@ def matrix_to_fit(learner: Any, columns: Columns, table: Table, rows: Integers) 
 
 
 def _matrix(columns: Columns, table: Table, rows: Integers, alike: bool) -> Any:
-    sparse = alike and isinstance(columns, ColumnEncoding) and columns.is_sparse
-    return columns.sparse_matrix(table, rows) if sparse else columns.matrix(table, rows)
+    if alike and isinstance(columns, ColumnEncoding) and columns.is_sparse:
+        return columns.sparse_matrix(table, rows)
+    return columns.matrix(table, rows)
 
 
 Arrays = dict[str, NDArray[Any]]
