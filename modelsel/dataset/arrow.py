@@ -34,10 +34,10 @@ def column(name: str, data: pa.ChunkedArray) -> RawColumn:
     kind = data.type
     if pa.types.is_float64(kind):  # no copy of what was just made: tables may have thousands of them
         return RawColumn(name, numbers=np.array(data.to_numpy(), np.float64), type="float", held="double")
-    return replace(_read_cells(name, data), type="date" if pa.types.is_temporal(kind) else type_of(kind), held=_held(kind))
+    return replace(_read_cells(name, data), type="date" if pa.types.is_temporal(kind) else type_of(kind), held=_type_name(kind))
 
 
-def _held(kind: pa.DataType) -> str:
+def _type_name(kind: pa.DataType) -> str:
     """The name of the type of the cells; of categories that of their levels."""
     return str(kind.value_type if pa.types.is_dictionary(kind) else kind)
 

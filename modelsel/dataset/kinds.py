@@ -60,7 +60,7 @@ def make(column: RawColumn, settings: TableSettings, decimal: str = ".") -> Pars
     kind, levels = read_declaration(said) if said is not None else (column.kind, column.levels)
     form = settings.date_form(column.name)
     if "%" in form and kind in (None, "numeric") and not column.dates:
-        made = _dated(column, form, settings)
+        made = _read_dates(column, form, settings)
     elif kind == "numeric":
         made = _numeric(column, settings, decimal)
     elif kind == "text":
@@ -193,7 +193,7 @@ def _in_a_form(column: RawColumn, settings: TableSettings) -> ParsedFeature | No
     return ParsedFeature(problems=(Problem("MSEL-343", what, where, fix, (missing, dated, nominal, ignored)),))
 
 
-def _dated(column: RawColumn, form: str, settings: TableSettings) -> ParsedFeature:
+def _read_dates(column: RawColumn, form: str, settings: TableSettings) -> ParsedFeature:
     """A column of dates in the form that the settings say."""
     text = column.as_text()
     absent = [word for word in text.texts if word.strip().casefold() in ABSENT]

@@ -78,7 +78,7 @@ def weigh(task: AnyTask, weighing: Weighing | None) -> Any:
     """
     if task.weights is None or weighing is None or task.weighing is not None:
         return task
-    weights = _divided(task.weights, weighing.factor) if weighing.are == RELATIVE else task.weights
+    weights = _divide(task.weights, weighing.factor) if weighing.are == RELATIVE else task.weights
     if weighing.are == REPEATS and _whole(weights):
         weights = np.round(weights)
     ones = weighing.are != "given" and bool((weights == 1).all())
@@ -142,7 +142,7 @@ def _mean(values: Floats) -> float:
     return float(values[0]) if (values == values[0]).all() else math.fsum(values.tolist()) / len(values)
 
 
-def _divided(weights: Floats, factor: float) -> Floats:
+def _divide(weights: Floats, factor: float) -> Floats:
     """Weights over their factor, to `DIGITS` binary digits; both by a power of two first, so that nothing overflows."""
     mean, unit = math.frexp(factor)
     with np.errstate(over="ignore", under="ignore"):

@@ -73,7 +73,7 @@ class Recogniser:
         if not self.screens:
             return NOTHING
         columns = ReadColumns.of(table)
-        return NOTHING if columns is None or not columns.n else self._found(columns)
+        return NOTHING if columns is None or not columns.n else self._try_screens(columns)
 
     def derive(self, made: object, of: SealedRows) -> None:
         """Let what was made of sealed rows, row by row, carry their mark."""
@@ -107,7 +107,7 @@ class Recogniser:
                 self._derived.append((testset, screen))
         del self._derived[:-KEPT]
 
-    def _found(self, columns: "ReadColumns") -> SealedRows:
+    def _try_screens(self, columns: "ReadColumns") -> SealedRows:
         """Try every screen whose columns are there."""
         rows: dict[str, Booleans] = {}
         tried = [*((one.testset, one, False) for one in self.screens), *((*one, True) for one in self._derived)]

@@ -281,7 +281,7 @@ class ProbeCache:
         """Read the figures kept for this machine and shape."""
         self._machine, self._shape = machine(), shape
         self._path = None if folder is None else folder / self._machine / f"{shape}.json"
-        self._known = self._read()
+        self._known = self._read_kept()
         self._fresh = False
 
     def get(self, key: str, measure: Callable[[], Numbers]) -> Numbers:
@@ -301,7 +301,7 @@ class ProbeCache:
                 file.write(json.dumps({**body, "sum": digest(body)}))
             os.replace(file.name, self._path)
 
-    def _read(self) -> dict[str, Numbers]:
+    def _read_kept(self) -> dict[str, Numbers]:
         """Read the kept figures; a file that is damaged or of another machine is passed over."""
         with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
             said: dict[str, Any] = json.loads(self._path.read_text()) if self._path else {}

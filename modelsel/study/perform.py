@@ -109,7 +109,7 @@ def _perform_steps(
         progress.say(said)
     if config.measures != ALL and (beside := omission_note(material.development.class_count)):
         progress.say(beside)
-    changed = _repeated(config, material, candidates, folder.path.parent)
+    changed = _find_repetitions(config, material, candidates, folder.path.parent)
     for finding in changed:
         progress.say(f"{finding.code}: {finding.message}; {finding.do}")
     gate, sealing = seal(config, material, candidates, folder, tracker)
@@ -164,7 +164,7 @@ def _perform_steps(
     return timed
 
 
-def _repeated(config: Config, material: StudyData, candidates: Sequence[Candidate], root: Path) -> list[Finding]:
+def _find_repetitions(config: Config, material: StudyData, candidates: Sequence[Candidate], root: Path) -> list[Finding]:
     """What is said before a look that an earlier run's would have answered but for other settings."""
     if not len(material.sealed) or not opens_test(config, material):
         return []

@@ -392,7 +392,7 @@ class Answered(LearnerEstimator):
         own._fit = partial(fit, candidate, work.task, work.seed, fold.analysis)
         return own
 
-    def _answered(self, X: object) -> bool:
+    def _has_answers_for(self, X: object) -> bool:
         return X is not None and X is self._answers[0]
 
     def __getattr__(self, name: str) -> Any:
@@ -412,7 +412,7 @@ class AnsweredRegressor(Regressor, Answered):
         return self
 
     def predict(self, X: object) -> Floats:
-        return self._answers[1] if self._answered(X) else super().predict(X)
+        return self._answers[1] if self._has_answers_for(X) else super().predict(X)
 
 
 class AnsweredClassifier(Classifier, Answered):
@@ -436,14 +436,14 @@ class AnsweredClassifier(Classifier, Answered):
         return not known and bool(getattr(self._learner, "decides", False))
 
     def predict(self, X: object) -> NDArray[Any]:
-        return self.classes_.take(self._answers[1]) if self._answered(X) else super().predict(X)
+        return self.classes_.take(self._answers[1]) if self._has_answers_for(X) else super().predict(X)
 
     @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: object) -> Floats:
-        return self._answers[2] if self._answered(X) else self.final_.scores(self._known(X))
+        return self._answers[2] if self._has_answers_for(X) else self.final_.scores(self._known(X))
 
     @available_if(has_decisions)  # type: ignore[untyped-decorator]
     def decision_function(self, X: object) -> Floats:
-        if self._answered(X) and self.scores_are == DECISIONS:
+        if self._has_answers_for(X) and self.scores_are == DECISIONS:
             return one_column(self._answers[2])
         return one_column(self.final_.decisions(self._known(X)))
