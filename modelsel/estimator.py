@@ -135,7 +135,7 @@ def _is_tree(estimator: "LearnerEstimator") -> bool:
     """Text, rules and nodes are there for trees; AttributeError otherwise."""
     check_is_fitted(estimator)
     if not isinstance(estimator.final_.model, TreeModel | NumberTreeModel):
-        raise AttributeError(f"learner {estimator.learner!r} is no tree")
+        raise AttributeError(f"learner {estimator.learner!r} is not a tree")
     return True
 
 
@@ -311,7 +311,7 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
 
     @available_if(_is_tree)  # type: ignore[untyped-decorator]
     def to_text(self) -> str:
-        """Write the tree, a line per branch; AttributeError for a learner that is no tree.
+        """Write the tree, a line per branch; AttributeError for a learner that is not a tree.
 
         Returns
         -------
@@ -328,7 +328,7 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
 
     @available_if(_is_tree)  # type: ignore[untyped-decorator]
     def to_rules(self) -> str:
-        """Write a rule per leaf, with coverage and confidence; AttributeError for a learner that is no tree.
+        """Write a rule per leaf, with coverage and confidence; AttributeError for a learner that is not a tree.
 
         Returns
         -------
@@ -345,7 +345,7 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
 
     @available_if(_is_tree)  # type: ignore[untyped-decorator]
     def to_dict(self) -> dict[str, Any]:
-        """Return classes, features and nodes as plain data; AttributeError for a learner that is no tree.
+        """Return classes, features and nodes as plain data; AttributeError for a learner that is not a tree.
 
         Returns
         -------

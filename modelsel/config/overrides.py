@@ -194,7 +194,7 @@ def _options(override: Override, folders: Folders) -> Iterator[Problem]:
             )
         elif not isinstance(name, str | dict) and not (group == EXPERIMENT and name is None):
             fix = _suggest_number(group, name) or f"a study has one {group}: {near('', known)}"
-            yield Problem("MSEL-206", f"{_word(name)} is no name of a {group}", override.input_line or group, fix)
+            yield Problem("MSEL-206", f"{_word(name)} is not a name of a {group}", override.input_line or group, fix)
 
 
 def _suggest_number(group: str, value: object) -> str:

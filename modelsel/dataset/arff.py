@@ -210,7 +210,7 @@ def _row(line: str, attributes: Sequence[Attribute]) -> tuple[list[str], float]:
         if said is not None:
             weight = float(numbers([said])[0])
             if not (np.isfinite(weight) and weight >= 0):
-                raise ValueError(f"the weight {said!r} is no number from 0 on")
+                raise ValueError(f"the weight {said!r} is not a number from 0 on")
     if line[0] != "{":
         return values(line), weight
     said_cells = sparse(line)

@@ -40,7 +40,7 @@ class Columns:
         >>> Columns(("a.b", "a.c", "price[USD]", "y"), {"y"}).choose(["a*", "price[USD]"], "dataset.ignore").names
         ('price[USD]', 'a.b', 'a.c')
         >>> [problem.what for problem in Columns(("a", "b")).choose([True, 3, "z*"], "dataset.ignore").problems]
-        ['true is no name of a column', 'there is no column at position 3', "no column is called 'z*'"]
+        ['true is not a name of a column', 'there is no column at position 3', "no column is called 'z*'"]
         """
         exact: list[str] = []
         covered: list[str] = []
@@ -99,11 +99,11 @@ class Columns:
         return [name for name in self.names if shape.fullmatch(name) and name not in self.apart]
 
     def _why_misplaced(self, entry: object, setting: str) -> Problem | None:
-        """Return what is wrong with an entry that is no text: it should be a position, and may not be a name as well."""
+        """Return what is wrong with an entry that is not a text: it should be a position, and may not be a name as well."""
         word, places = _word(entry), len(self.names)
         quoted = f"positions are whole numbers from 1; a name is written in quotes: {Proposal(setting, (word,))}"
         if isinstance(entry, bool) or not isinstance(entry, int):
-            return Problem("MSEL-305", f"{word} is no name of a column", setting, quoted)
+            return Problem("MSEL-305", f"{word} is not a name of a column", setting, quoted)
         if not 1 <= entry <= places:
             return Problem("MSEL-303", f"there is no column at position {entry}", setting, f"there are {places}; {quoted}")
         if word in self.names and self.names[entry - 1] != word:

@@ -89,7 +89,7 @@ def own_type(y: Any) -> bool:
 
 
 def _kind(y: Any) -> str:
-    """The type of labels that are no plain array, as pandas calls it; empty for those that are, and for what is no column."""
+    """The type of labels that are no plain array, as pandas calls it; empty for plain ones, and for what is not a column."""
     series = nw.from_native(y, series_only=True, pass_through=True)
     extended = isinstance(series, nw.Series) and not isinstance(getattr(y, "dtype", None), np.dtype)
     found = np.asarray(y, object if extended else None)

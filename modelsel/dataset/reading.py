@@ -30,7 +30,7 @@ UNKNOWN = ABSENT | {"unknown", "unk", "not known", "not available", "not stated"
 def values_of(column: RawColumn, reading: ColumnReading) -> tuple[Feature, Floats]:
     """The feature and its values: numbers, or codes of levels; of texts with the levels of these rows.
 
-    NaN where a value is missing, or is no number. A level that the reading does not list has the code `len(levels)`.
+    NaN where a value is missing, or is not a number. A level that the reading does not list has the code `len(levels)`.
 
     >>> column = RawColumn("x", ("1,5", "?"), np.array([0, 1, 0], np.int32))
     >>> values_of(column, ColumnReading(Feature("x", "numeric"), decimal=","))[1].tolist()

@@ -62,7 +62,7 @@ def _no_answers(name: str, target: Target) -> Iterator[Finding]:
         rows = sum(rows for word, rows in zip(target.classes, counts) if word in words)
         proposed = without_words(name, words)
         message = f"target '{name}' has {rows} of {sum(counts)} rows of class {examples(words)}: a class, or no answer?"
-        do = f"if it is no answer, set {' '.join(map(str, proposed))}, which leaves those rows out"
+        do = f"if it is not an answer, set {' '.join(map(str, proposed))}, which leaves those rows out"
         yield Finding("CLASS_OR_NO_ANSWER", "medium", message, do, proposes=proposed)
 
 
@@ -167,7 +167,7 @@ def _count_problems(target: Target, name: str, labelled: int, declared: bool) ->
             fix = "set dataset.rare=drop or dataset.rare=merge, or gather more rows of it"
             if unknown := [word for word in single if says_nothing(word)]:
                 proposed = without_words(name, unknown)
-                fix = f"if it is no answer, set {' '.join(map(str, proposed))}; else {fix}"
+                fix = f"if it is not an answer, set {' '.join(map(str, proposed))}; else {fix}"
             yield Problem("MSEL-326", what, where, fix, proposes=proposed)
 
 

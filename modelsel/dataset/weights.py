@@ -88,7 +88,7 @@ def weigh(task: AnyTask, weighing: Weighing | None) -> Any:
 def weighed(task: AnyTask, are: str = AUTO) -> Any:
     """Return a task all of whose rows develop, its weights decided. ValueError for weights that cannot be counted."""
     if are not in ARE:
-        raise ValueError(f"weights_are={are!r} is no way to count weights: one of {', '.join(ARE)}")
+        raise ValueError(f"weights_are={are!r} is not a way to count weights: one of {', '.join(ARE)}")
     try:
         return weigh(task, decide(task.weights, are))
     except DataError as error:

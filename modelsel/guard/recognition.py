@@ -176,7 +176,7 @@ class ReadColumns:
 
     @classmethod
     def of(cls, table: object) -> "ReadColumns | None":
-        """Read a table as far as screens need it; None for what is no table of rows."""
+        """Read a table as far as screens need it; None for what is not a table of rows."""
         if isinstance(table, np.ndarray):
             return _of_array(table)
         if isinstance(table, list | tuple):

@@ -241,7 +241,7 @@ class Estimator(BaseLearner):
     def _unfit(self, kind: type, made: object, task: Table | None) -> Iterable[str]:
         """Yield why the estimator cannot be fitted, by itself or on this task."""
         if not kinds_read(made):
-            yield f"{self.estimator} is no scikit-learn classifier or regressor"
+            yield f"{self.estimator} is not a scikit-learn classifier or regressor"
             return
         yield from self._stopping_problems(kind, task)
         if self.steps:

@@ -312,10 +312,10 @@ class ProbeCache:
 
 
 def _numbers(figures: Mapping[str, Any]) -> dict[str, Numbers]:
-    """Raises TypeError or ValueError for what is no list of finite numbers."""
+    """Raises TypeError or ValueError for what is not a list of finite numbers."""
     found = {str(key): tuple(float(number) for number in numbers) for key, numbers in figures.items()}
     if not all(math.isfinite(number) and number >= 0 for numbers in found.values() for number in numbers):
-        raise ValueError("a figure is no number of seconds")
+        raise ValueError("a figure is not a number of seconds")
     return found
 
 

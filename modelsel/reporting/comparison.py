@@ -39,7 +39,7 @@ def check(path: Path) -> None:
     """ConfigurationError for a file of no known form, before anything is computed."""
     if path.suffix not in FORMS:
         fix = f"end it with one of {', '.join(FORMS)}"
-        raise ConfigurationError(Problem("MSEL-287", f"'{path.name}' is no form of a comparison", "-o", fix))
+        raise ConfigurationError(Problem("MSEL-287", f"'{path.name}' is not a form of a comparison", "-o", fix))
 
 
 def write(of: Document, path: Path) -> tuple[Path, ...]:

@@ -228,7 +228,7 @@ def _no_bates(config: Config, task: Task) -> Iterator[str]:
     if task.groups is not None:
         yield f"{BATES} takes rows for independent, and these stand in groups: leave outer.interval out"
     if not config.measure.over_rows:
-        yield f"{BATES} reads losses of rows, and measure={kind_of(config.measure)} is no mean over rows"
+        yield f"{BATES} reads losses of rows, and measure={kind_of(config.measure)} is not a mean over rows"
     folds = config.outer.instantiate(task, config.seed).folds
     repeats = 1 + max(fold.repeat for fold in folds)
     times = np.bincount(np.concatenate([fold.assessment for fold in folds]), minlength=len(task))

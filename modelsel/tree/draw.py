@@ -177,7 +177,8 @@ def _node(layout: _Layout, node: int) -> str:
         f'<text x="6" y="-1">{_short(name, 10)}</text>'
         f'<text class="amount" x="{BOX - 6}" y="-1" text-anchor="end">{amount(weight)}</text>'
         f"{_shares(counts) if tree.numbers is None else _among(layout, node)}"
-        f"{_model(layout, node) if is_leaf else _ramp(layout, node)}{more}<title>{escape(_node_words(cut, node, counts))}</title></g>"
+        f"{_model(layout, node) if is_leaf else _ramp(layout, node)}{more}"
+        f"<title>{escape(_node_words(cut, node, counts))}</title></g>"
     )
 
 

@@ -53,7 +53,7 @@ def test_a_value_that_fits_is_kept_in_the_type_of_its_field(field: str, value: o
     [
         ("k", 0, "0 is out of range", "a whole number of at least 1"),
         ("k", 2.0, "found 2.0", "a whole number of at least 1"),
-        ("k", True, "the truth value true is no number", "give a whole number of at least 1"),
+        ("k", True, "the truth value true is not a number", "give a whole number of at least 1"),
         ("k", None, "a value is missing", "a whole number"),
         ("k", "many", "found 'many'", "a whole number"),
         ("share", 0, "0 is out of range", "a number above 0 and at most 1"),

@@ -557,7 +557,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         builder = Builder(folders if isinstance(task, ClassTask) else folders.for_numbers())
         if self.task not in (AUTO, CLASSIFY, REGRESS):
             fix = f"one of {AUTO}, {CLASSIFY}, {REGRESS}"
-            builder.problems.append(Problem("MSEL-815", f"{self.task!r} is no kind of target", "task", fix))
+            builder.problems.append(Problem("MSEL-815", f"{self.task!r} is not a kind of target", "task", fix))
         rule = builder.part("rule", _as_mapping(self.rule), "rule")
         search = builder.record(SearchSettings, _as_mapping(self.search) or {}, "search") or SearchSettings()
         scorings = scorings_of(self.scoring, self.measure, self.refit, builder, task.kind)
@@ -687,7 +687,8 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             (task, resampling), scheme = recorded.with_folds(task, resampling), "predefined"
         settings = {
             "space": entries, "rule": self.rule, "seed": self.seed, "scheme": scheme,
-            "search": _as_mapping(self.search) or {}, "measure": measure_of(self.scoring, self.measure, task.kind), "task": of_kind,
+            "search": _as_mapping(self.search) or {}, "task": of_kind,
+            "measure": measure_of(self.scoring, self.measure, task.kind),
             "pool": {"kind": "auto", "n_jobs": self.n_jobs or 1}, "ensemble": {"kind": "off"},
             **({} if self.seconds is None else {"deadline": self.seconds}), **({} if self.record is True else self.record),
         }  # fmt: skip

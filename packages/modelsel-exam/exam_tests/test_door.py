@@ -74,8 +74,8 @@ def test_what_an_exam_is_asked_has_a_twin_in_python() -> None:
     ("words", "said"),
     [
         (["--release", "passfail", "--pass", "7"], "no target, --target-rate"),
-        (["--release", "ladder", "--resolution", "fine"], "'fine' is no step"),
-        (["--release", "grid", "--resolution", "0"], "0 is no step"),
+        (["--release", "ladder", "--resolution", "fine"], "'fine' is not a step"),
+        (["--release", "grid", "--resolution", "0"], "0 is not a step"),
         (["--looks", "-3"], "no budget, --looks"),
         (["--nats", "0"], "no budget, --nats"),
         (["--nats", "13.8"], "a budget of 13.8 nats admits no answer, --nats"),
