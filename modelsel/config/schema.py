@@ -146,7 +146,7 @@ def _word(slot: Slot, value: object) -> object:
     """Raise what is wrong with a word that is none of those allowed."""
     if isinstance(value, bool):
         raise WrongError(
-            f"{_show_value(value)} is no name", "YAML reads off, on, yes, no as truth values: put the name in quotes"
+            f"{_show_value(value)} is not a name", "YAML reads off, on, yes, no as truth values: put the name in quotes"
         )
     raise WrongError(f"{value!r} is not allowed", dict(slot.limits.elsewhere).get(str(value)) or near(str(value), slot.words))
 
