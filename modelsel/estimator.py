@@ -48,7 +48,7 @@ from modelsel.dataset.in_memory import is_frame, of_columns
 from modelsel.dataset.labels import held_labels, own_type
 from modelsel.dataset.targets import OF_FITS, check_squares
 from modelsel.dataset.weights import AUTO as WEIGHTS
-from modelsel.dataset.weights import weighed
+from modelsel.dataset.weights import decide_weights
 from modelsel.learner.trees.model import NumberTreeModel, TreeModel
 from modelsel.runner.final_fit import Final, fit
 from modelsel.tree.nested import to_dict
@@ -646,7 +646,7 @@ def task_of(estimator: object, X: object, y: object, sample_weight: object = Non
         name=table.name, features=table.features, values=table.values, rows=table.rows, weights=weights, reading=reading,
         classes=names, target=target,
     )  # fmt: skip
-    return weighed(task, getattr(estimator, "weights_are", WEIGHTS)), classes
+    return decide_weights(task, getattr(estimator, "weights_are", WEIGHTS)), classes
 
 
 def weights_of(sample_weight: object, values: object) -> Floats | None:
@@ -667,7 +667,7 @@ def numbers_of(estimator: object, X: object, y: object, sample_weight: object = 
         name=table.name, features=table.features, values=table.values, rows=table.rows, reading=reading,
         weights=weights_of(sample_weight, table.values), target=np.asarray(found, np.float64),
     )  # fmt: skip
-    return cast(NumberTask, weighed(task, getattr(estimator, "weights_are", WEIGHTS)))
+    return cast(NumberTask, decide_weights(task, getattr(estimator, "weights_are", WEIGHTS)))
 
 
 def _training(estimator: Any, X: Any, y: Any, numeric: bool = False) -> tuple[Table, NDArray[np.generic], TableReading | None]:

@@ -42,7 +42,7 @@ def main(words: Sequence[str] | None = None) -> int:
     if words[0] in ("-V", "--version"):
         return exit_code(_version)
     name, *rest = words
-    if name not in COMMANDS and name not in satellites.offered(satellites.COMMANDS) and not satellites.install_line(name):
+    if name not in COMMANDS and name not in satellites.offers_of(satellites.COMMANDS) and not satellites.install_line(name):
         problem = _unknown_command(name)
         print(problem, read_up([problem]), sep="\n", file=sys.stderr)
         return BAD_CONFIGURATION

@@ -177,10 +177,10 @@ def _thousands(given: Sequence[tuple[RawColumn, ColumnReading]], comma: bool) ->
     if comma or "," in signs.values():
         for one, column in texts:
             if signs[one.name] == POINT and not one.declared and like_thousands(column.texts):
-                yield parted(one.name, column.texts)
+                yield find_parted_thousands(one.name, column.texts)
 
 
-def parted(name: str, texts: Sequence[str], beside: str = "") -> Problem:
+def find_parted_thousands(name: str, texts: Sequence[str], beside: str = "") -> Problem:
     """The problem of points that may part thousands, in a table with decimal commas (`beside`: in which column)."""
     pointed = examples([text for text in texts if "." in text])
     other = f"column '{beside}'" if beside else "the table"

@@ -18,7 +18,7 @@ from modelsel.core.reading import ColumnReading
 from modelsel.core.types import Booleans, Codes, Feature, Finding, Floats
 from modelsel.dataset.base import TableSettings, read_declaration
 from modelsel.dataset.column import RawColumn, examples, numbers, read_numbers, with_comma
-from modelsel.dataset.kinds import dressed, sorted_levels
+from modelsel.dataset.kinds import read_with_signs, sorted_levels
 from modelsel.dataset.numerals import bare_number, common_sign, group_sign
 from modelsel.dataset.reading import ABSENT, UNKNOWN, numbers_of
 
@@ -227,7 +227,7 @@ def number_of_each(column: RawColumn, settings: TableSettings, decimal: str) -> 
     """A number per row, NaN where it is missing or none; and the texts that are none."""
     if column.numbers is not None:
         return column.numbers, []
-    reading = dressed(column, settings, decimal)
+    reading = read_with_signs(column, settings, decimal)
     found = read_numbers(column.texts, decimal)[0] if reading is None else numbers_of(column, reading)[0]
     strange = [column.texts[place] for place in np.flatnonzero(np.isnan(found)).tolist()]
     return np.asarray(np.append(found, np.nan)[column.codes]), strange

@@ -85,7 +85,7 @@ def weigh(task: AnyTask, weighing: Weighing | None) -> Any:
     return replace(task, weights=None if ones else weights, weighing=weighing)
 
 
-def weighed(task: AnyTask, are: str = AUTO) -> Any:
+def decide_weights(task: AnyTask, are: str = AUTO) -> Any:
     """Return a task all of whose rows develop, its weights decided. ValueError for weights that cannot be counted."""
     if are not in ARE:
         raise ValueError(f"weights_are={are!r} is not a way to count weights: one of {', '.join(ARE)}")
@@ -104,7 +104,7 @@ def counting(task: AnyTask) -> tuple[Any, tuple[Finding, ...]]:
     return task.take(kept), (Finding("WEIGHT_ZERO", "info", what, "give them a weight, or take them out of the table"),)
 
 
-def recorded(task: AnyTask, on_record: Mapping[str, Any] | None) -> Any:
+def weigh_as_recorded(task: AnyTask, on_record: Mapping[str, Any] | None) -> Any:
     """Return a task weighed as the study of a record did it; as given where the record says nothing of it."""
     return weigh(task, Weighing("given") if on_record is None else Weighing(on_record["are"], float(on_record["factor"])))
 

@@ -31,7 +31,7 @@ from modelsel.record import candidates, facts, model
 from modelsel.record.candidates import Row
 from modelsel.record.documents import DetailsShape, ExplanationShape
 from modelsel.record.facts import StudyRecord
-from modelsel.record.files import encoded, json_text, npz, plain, storing, write
+from modelsel.record.files import encode_text, json_text, npz, plain, storing, write
 from modelsel.record.redact import RedactingFilter, Redactor
 
 Summary = TypeVar("Summary", bound=StudySummary)
@@ -208,7 +208,7 @@ class RunFolder:
 
     def _write(self, name: str, content: str | bytes) -> None:
         """Write a file whole, and remember its sum."""
-        data = encoded(content)
+        data = encode_text(content)
         write(self.path / name, data)
         if name in SUMMED:
             self._sums[name] = stored.sum_of(data)

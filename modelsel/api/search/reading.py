@@ -25,7 +25,7 @@ from modelsel.dataset.in_memory import by_rows, is_frame, is_sparse, of_sparse
 from modelsel.dataset.kinds import sorted_levels
 from modelsel.dataset.labels import as_numbers, held_labels, own_type
 from modelsel.dataset.targets import MANY
-from modelsel.dataset.weights import AUTO, weighed
+from modelsel.dataset.weights import AUTO, decide_weights
 from modelsel.estimator import countable, distinct, weights_of
 from modelsel.learner.object import Object
 from modelsel.preparer.dates import in_parts
@@ -68,13 +68,13 @@ def as_given(
         "name": "rows", "features": features, "values": values, "rows": np.arange(len(values)), "weights": weights,
     }  # fmt: skip
     if numbers:
-        return weighed(NumberTask(**shared, target=found, source=Source(X, None, y)), weights_are), np.zeros(0)
+        return decide_weights(NumberTask(**shared, target=found, source=Source(X, None, y)), weights_are), np.zeros(0)
     classes, target = distinct(found) if held is None else held[:2]
     labels = tuple(str(label) for label in classes) if held is None else held[2].feature.levels
     given = y if held is None else classes[target]
     reading = None if held is None else replace(TableReading.of(features), target=held[2])
     task = ClassTask(**shared, classes=labels, target=target, source=Source(X, classes, given), reading=reading)
-    return weighed(task, weights_are), classes
+    return decide_weights(task, weights_are), classes
 
 
 def _describe_rows(X: Any) -> tuple[tuple[Feature, ...], Floats]:
