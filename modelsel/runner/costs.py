@@ -217,7 +217,9 @@ class Trials:
         """The context of a sample and the jobs that answer a batch's members there, families by what they are on it."""
         work, batch = sample.work, self._work.plan.batches[at]
         some = [work.plan.candidates[member] for member in batch.members[:: -(-len(batch.members) // MEMBERS)]]
-        plan = make(resolve(some, work.task, work.seed, None, work.needs_scores), work.task, work.resampling)
+        with suppress(Exception):  # a family that has no members on few rows costs what it costs as one
+            some = list(resolve(some, work.task, work.seed, None, work.needs_scores))
+        plan = make(some, work.task, work.resampling)
         jobs = [CellJob(Cell(0, place), one.members) for place, one in enumerate(plan.batches)]
         return replace(work, plan=plan), jobs
 
