@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from modelsel.softener.nelder_mead import NelderMead, Objective, evaluate
+from modelsel.softener.nelder_mead import NelderMead, Objective
 from modelsel.softener.range_fraction import RangeFraction
 from modelsel.tree.softening import Widths, values_at_tests
+from tests.tree.in_numpy import evaluate
 
 KINDS = ("auc", "exptr", "square", "diff")
 
