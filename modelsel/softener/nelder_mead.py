@@ -8,7 +8,7 @@ Nelder and Mead 1965; Dvořák 2019, *Softening splits in classification trees*.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import ModuleType
 from typing import ClassVar
 
@@ -99,8 +99,6 @@ class Objective(ObjectiveRows):
 
 
 PER_NODE = 200  # iterations per softened node
-EACH = 1.25  # evaluations per iteration, as a plan expects them
-TRIED = 20  # iterations that a plan tries
 COLLAPSED = 1e-7  # extent of the simplex, in p and in the objective, below which it can improve nothing that is seen
 
 
@@ -132,19 +130,6 @@ class NelderMead:
 
     def widths(self, cut: PrunedView, task: Task, rows: Integers) -> Widths:
         return self.search(cut, task, rows).widths
-
-    def shortened(self) -> "NelderMead":
-        """A search of a few iterations, after the first simplex of a point per width and one more."""
-        return replace(self, iterations=min(self.iterations or TRIED, TRIED))
-
-    def times_as_long(self, splits: float) -> float:
-        """Return the ratio of all iterations' evaluations to those of `shortened`, on a tree of so many splits.
-
-        >>> round(NelderMead().times_as_long(10))  # 2,521 evaluations instead of 46
-        55
-        """
-        first, tried = 2.0 * splits + 1.0, EACH * (self.shortened().iterations or 0)
-        return (first + EACH * (self.iterations or PER_NODE * splits)) / (first + tried)
 
     def search(self, cut: PrunedView, task: Task, rows: Integers) -> Search:
         """The widths, and how they were found."""

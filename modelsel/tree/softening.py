@@ -7,7 +7,7 @@ Dvořák 2019, *Softening splits in classification trees*; Quinlan 1993, section
 """
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,19 +70,6 @@ class Softener(Protocol):
         Widths
             The width below and above each threshold; 0 is a step.
         """
-        ...
-
-
-@runtime_checkable
-class CostlySoftener(Softener, Protocol):
-    """A softener that searches for so long that a plan tries a shorter search in its place."""
-
-    def shortened(self) -> "CostlySoftener":
-        """Return the same with its search cut short."""
-        ...
-
-    def times_as_long(self, splits: float) -> float:
-        """Return the ratio of the whole search's time to the shorter one's, on a tree of so many splits."""
         ...
 
 
