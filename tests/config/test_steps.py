@@ -133,7 +133,7 @@ def test_steps_by_columns_are_the_estimators_own_and_are_swept():
         ("os.system", "estimators may come from"),
         ("TargetEncoder", "use encoding=target"),
         ("imblearn.over_sampling.SMOTE", "draws rows"),
-        ("LogisticRegression", "not a transformer"),
+        ("LogisticRegression", "no transformer"),
         ({"kind": "PCA", "components": 2}, "PCA has no parameter 'components'"),
     ],
 )
