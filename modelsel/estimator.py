@@ -679,7 +679,7 @@ def task_of(estimator: Any, X: object, y: object, sample_weight: object = None) 
 def count_rows(X: Any) -> int:
     """Rows of a table or an array; 0 of what has none."""
     try:
-        return _num_samples(X)
+        return int(_num_samples(X))
     except TypeError:
         return 0
 

@@ -39,7 +39,7 @@ def explained(y: object, rows: int, numbers: bool) -> Iterator[None]:
         if str(error).startswith("MSEL-"):
             raise
         said = " ".join(str(error).split())
-        if not (found := list(problems(y, rows, numbers)) or list(_unread(y, said))):
+        if not (found := list(problems(y, rows, numbers)) or list(_unread(y, said, numbers))):
             raise
         raise ValueError("\n".join([*map(str, found), f"scikit-learn says: {said[:300]}"])) from None
 
@@ -58,12 +58,12 @@ def problems(y: Any, rows: int, numbers: bool) -> Iterator[Problem]:
         yield Problem("MSEL-382", "y is a sparse matrix", "y", "give y.toarray().ravel()")
         return
     is_column = isinstance(y, list | tuple | range) or hasattr(y, "shape") or hasattr(y, "__array__")
-    shape = np.shape(y) if is_column else ()
+    shape: tuple[int, ...] = np.shape(y) if is_column else ()
     if len(shape) != 1 and not (len(shape) == 2 and shape[1] == 1):
         found = f"has {shape[1]} columns" if len(shape) == 2 else f"is a {type(y).__name__}"
         yield Problem("MSEL-382", f"y {found}", "y", fix)
         return
-    if shape[0] != rows:
+    if rows and shape[0] != rows:
         yield Problem("MSEL-382", f"y has {shape[0]} entries, and X has {rows} rows", "y", fix)
         return
     y = np.asarray(y).ravel() if len(shape) == 2 else y
@@ -77,13 +77,14 @@ def problems(y: Any, rows: int, numbers: bool) -> Iterator[Problem]:
     yield from (replace(one, where="y", fix=FIX.get(one.code, one.fix), proposes=()) for one in found_problems)
 
 
-def _unread(y: Any, said: str) -> Iterator[Problem]:
+def _unread(y: Any, said: str, numbers: bool) -> Iterator[Problem]:
     """Yield the problem of values that a study may take for labels, and scikit-learn does not."""
-    kind = type(np.asarray(y).ravel()[0]).__name__
+    found = np.asarray(y).ravel()
+    kind = type(found[0]).__name__ if len(found) else ""
     if said.startswith("Unknown label type"):
         fractions = "fractional numbers" if "continuous" in said else f"labels of type {kind}"
         yield Problem("MSEL-365", f"{fractions} are no classes", "y", "make them texts, np.array(y, str), or take a regressor")
-    elif said.startswith(("could not convert", "float()")):
+    elif numbers and found.dtype.kind not in "biuf" and said.startswith(("could not convert", "float()")):
         yield Problem("MSEL-365", f"{kind} is no number", "y", "make them numbers")
 
 
