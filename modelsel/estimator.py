@@ -200,6 +200,7 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         seed: int = 0,
         weights_are: str = WEIGHTS,
     ) -> None:
+        """Keep the parameters as they are given, as scikit-learn wants it."""
         self.learner = learner
         self.settings = settings
         self.seed = seed
