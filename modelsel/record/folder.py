@@ -332,6 +332,14 @@ def fresh(parent: Path) -> Path:
             return path
 
 
+def unfinished(run: str) -> bool:
+    """Say whether the folder of a run is there without an answer of its test: it ended before that was on record."""
+    folder = RunFolder(Path(run))
+    with suppress(ConfigurationError, OSError):
+        return folder.journal.is_dir() and (not os.path.lexists(folder.path / OUTCOME) or folder.outcome().test is None)
+    return False
+
+
 def point(link: Path, target: Path) -> None:
     """A symbolic link; where people may not make one (Windows) a line of text.
 
