@@ -4,11 +4,13 @@ Parsed by Arrow, block by block, into dictionary-encoded columns; files whose qu
 walked once more by Python's strict reader, because Arrow takes a quote that is never closed for a very long cell.
 """
 
+import codecs
 import csv
 import io
+import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -25,7 +27,7 @@ from modelsel.core.reading import EITHER
 from modelsel.core.spec import plain, whole
 from modelsel.core.types import Finding, Floats, Integers
 from modelsel.dataset.column import RawColumn, are_whole, coded_column, numbers, with_comma
-from modelsel.dataset.files import BLOCK, File, Raw, Stream, codec, first_bytes, lines_of, listener, text_blocks
+from modelsel.dataset.files import BLOCK, File, Raw, Stream, bare, codec, first_bytes, lines_of, listener, text_blocks
 from modelsel.dataset.header import line_of_names, looks_like_a_row, of_a_row, second_header, without_empty
 from modelsel.dataset.kinds import EXACT
 from modelsel.dataset.lines import TakenLines, called
@@ -232,7 +234,7 @@ class Csv(File):
         form = CsvForm(path, self.encoding, take, names, sign, lines)
         columns, odd = parse_columns(form, self._numeric(form), self.missing)
         rows = len(columns[0]) if columns else 0
-        DataError.raise_if(_fields(odd, rows, names, path, take.number))
+        DataError.raise_if(_fields(odd, rows, form))
         DataError.raise_if(second_header(columns, str(path)) if not self.skip_lines else ())
         kept, empty = without_empty(columns, self._unnamed(path), self.missing)
         if not rows:
@@ -402,6 +404,15 @@ def _quotes(path: Path, encoding: str, delimiter: str, take: TakenLines) -> Iter
         yield Problem("MSEL-317", what, str(path), 'close the quote; a quote inside a quoted cell is written ""')
 
 
+def _with_name(form: CsvForm) -> str:
+    """The command that writes the file again with a name for its first column, where its bytes are the text."""
+    path, line = form.path, form.take.number(1)
+    if bare(path) != path or form.encoding not in ("utf-8", "latin-1", "cp1252") or first_bytes(path, 3) == codecs.BOM_UTF8:
+        return f"line {line} of the file has to begin with it"
+    edit, named = f"{line}s/^/row{form.delimiter}/", path.with_stem(f"{path.stem}_named")
+    return f"sed {shlex.quote(edit)} {shlex.quote(str(path))} > {shlex.quote(str(named))}"
+
+
 INDEX = "Unnamed: 0"  # what pandas calls a first column without a name: the index that a program has written along
 
 
@@ -411,12 +422,13 @@ def _all_named(names: Sequence[str]) -> tuple[str, ...]:
     >>> _all_named(["", "a", ""]), _all_named(["a", " ", "column_2"])
     (('Unnamed: 0', 'a', 'column_3'), ('a', 'column_2_', 'column_2'))
     """
-    made = []
+    taken, made = set(names), []
     for place, name in enumerate(names):
-        own = INDEX if not place and len(names) > 1 else f"column_{place + 1}"
-        while own in names:
-            own += "_"
-        made.append(name if name.strip() else own)
+        if not name.strip():
+            name = INDEX if not place and len(names) > 1 else f"column_{place + 1}"
+            while name in taken:
+                name += "_"
+        made.append(name)
     return tuple(made)
 
 
@@ -429,18 +441,14 @@ def _names(names: tuple[str, ...], path: Path, is_row: bool) -> Iterator[Problem
         yield Problem("MSEL-318", f"column names that occur twice: {', '.join(twice)}", str(path), fix, proposes=proposed)
 
 
-def _fields(
-    odd: list[arrow.InvalidRow], rows: int, names: tuple[str, ...], path: Path, line: Callable[[int], int]
-) -> Iterator[Problem]:
+def _fields(odd: list[arrow.InvalidRow], rows: int, form: CsvForm) -> Iterator[Problem]:
     """Yield a problem for rows with too many or too few fields, with their lines."""
     if not odd:
         return
-    expected = len(names)
+    expected, path, line = len(form.names), form.path, form.take.number
     if not rows and all(row.actual_columns == expected + 1 for row in odd):
         what = f"all {len(odd)} rows have one field more than the header's {expected}"
-        yield Problem(
-            "MSEL-316", what, str(path), "name the extra column in the header (it may be a row number), or take it out"
-        )
+        yield Problem("MSEL-316", what, str(path), f"name the first column, which may be a row number: {_with_name(form)}")
         return
     for code, word, found in (
         ("MSEL-314", "many", [row for row in odd if row.actual_columns > expected]),
