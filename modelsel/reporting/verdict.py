@@ -255,7 +255,7 @@ def test(outcome: StudySummary, audit: AuditShape | None, folder: RunFolder) -> 
 
 def _blocks(outcome: StudySummary) -> str:
     """The range of the winner's scores over blocks of development rows, where rows in time have no interval."""
-    folds = [value for value in outcome.winner["cv"]["folds"] if value is not None]
+    folds = [value for value in outcome.winner["cv"].get("folds", ()) if value is not None]
     in_time = any(str(one["message"]) == "not certified: rows in time" for one in outcome.findings)
     if not in_time or outcome.scheme["name"] != "time_split" or len(folds) < 2:
         return ""
