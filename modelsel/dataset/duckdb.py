@@ -86,7 +86,7 @@ class Duckdb(TableSettings):
             import duckdb
         except ImportError as error:
             what, fix = "dataset=duckdb needs DuckDB, which is not installed", "pip install duckdb"
-            raise ConfigurationError(Problem("MSEL-277", what, "dataset", fix)) from error
+            raise ConfigurationError(Problem("MSEL-376", what, "dataset", fix)) from error
         if self.database is not None and not Path(self.database).is_file():
             fix = f"the path is read from {Path.cwd()}"
             raise ConfigurationError(Problem("MSEL-302", f"there is no file '{self.database}'", "dataset.database", fix))

@@ -16,7 +16,7 @@ from modelsel.core.proposal import Proposal
 from modelsel.dataset.arrow import can_be_read, column
 from modelsel.dataset.base import read_declaration
 from modelsel.dataset.files import File, Raw
-from modelsel.dataset.sample import Sample, draw_batches, keys
+from modelsel.dataset.sample import DrawnRows, draw_batches, keys
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +59,7 @@ class Parquet(File):
         columns = tuple(column(name, table.column(name)) for name in table.column_names)
         return Raw(columns, findings=() if drawn is None else (drawn.finding,))
 
-    def _drawn(self, source: arrow.Dataset) -> Sample | None:
+    def _drawn(self, source: arrow.Dataset) -> DrawnRows | None:
         """The sample, by the columns that it goes by."""
         if self.sample is None or not set(keys(self)) <= set(source.schema.names):
             return None

@@ -19,7 +19,7 @@ STRATA = 100  # distinct targets above which they are taken for numbers, and row
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class DrawnRows:
     """The rows that are drawn, in their order, and what is said of them; `target` are the codes of theirs."""
 
     places: Integers
@@ -37,17 +37,17 @@ def keys(settings: TableSettings) -> tuple[str, ...]:
     return (str(settings.target), *(as_names(settings.unit) or as_names(settings.groups)))
 
 
-def draw(settings: TableSettings, target: Codes, units: Sequence[Codes]) -> Sample | None:
+def draw(settings: TableSettings, target: Codes, units: Sequence[Codes]) -> DrawnRows | None:
     """Draw rows; None where none are asked for, or the source has no more."""
     most, rows = settings.sample, len(target)
     if most is None or rows <= most:
         return None
     strata = _in_order(target + 1) if int(target.max(initial=-1)) < STRATA else np.zeros(rows, np.int32)
     places = _of_units(strata, _together(units), most) if units else _of_rows(strata, most)
-    return Sample(places, target[places], _told(settings, rows, len(places), strata, strata[places]))
+    return DrawnRows(places, target[places], _told(settings, rows, len(places), strata, strata[places]))
 
 
-def draw_columns(settings: TableSettings, columns: Sequence[RawColumn]) -> Sample | None:
+def draw_columns(settings: TableSettings, columns: Sequence[RawColumn]) -> DrawnRows | None:
     """Draw rows of a table that was read whole."""
     named = {column.name: column for column in columns}
     if settings.sample is None or not set(keys(settings)) <= named.keys():
@@ -56,7 +56,7 @@ def draw_columns(settings: TableSettings, columns: Sequence[RawColumn]) -> Sampl
     return draw(settings, target, units)
 
 
-def draw_batches(settings: TableSettings, batches: Iterable[pa.RecordBatch]) -> Sample | None:
+def draw_batches(settings: TableSettings, batches: Iterable[pa.RecordBatch]) -> DrawnRows | None:
     """Draw rows by the columns of `keys`, of which a block is held at a time."""
     chunks: list[list[pa.Array]] = [[] for _ in keys(settings)]
     for batch in batches:

@@ -445,7 +445,9 @@ class LossArchive(Mapping[str, NDArray[np.generic]]):
     """The arrays of a file, each read when it is first asked for: the matrix is large, and few who read the others want it."""
 
     def __init__(self, content: bytes) -> None:
+        """Open the archive. Raises ValueError for one that unpacks to more than the machine's memory."""
         self._file = np.lib.npyio.NpzFile(BytesIO(content), allow_pickle=False)
+        assert self._file.zip is not None
         size, there = sum(one.file_size for one in self._file.zip.infolist()), memory()
         if size > there:
             raise ValueError(f"it unpacks to {size:,} bytes, and this machine has {there:,}")
