@@ -48,7 +48,8 @@ LONGEST_PATH = 4096  # bytes of `latest` where it is a line of text
 DAMAGED = "MSEL-612"
 DEEPEST = 50  # levels of a configuration
 AGAIN = "take it from a backup, or run the study again: its finished cells are kept"
-LATER = r"task\.kind|winner\.(measures|every_best)|findings\[\d+\]\.do"  # of study.json: what earlier versions did not write
+# Of study.json: what earlier versions did not write.
+LATER = r"task\.kind|winner\.(entry|measures|every_best)|findings\[\d+\]\.do|nested\.\w+"
 STRANGENESS = "strangeness.npz"  # beside a fold's model: of the rows that it did not see
 SUMMED = (CONFIG, CANDIDATES, LOSSES, DETAILS, EXPLANATION)  # files whose sums study.json states
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
