@@ -32,6 +32,7 @@ def moment(seconds: float) -> str:
 
 
 Kind = Literal["numeric", "nominal", "ordered"]
+DIGITS = 12  # of numbers that are shown
 
 
 @dataclass(frozen=True)
@@ -45,13 +46,15 @@ class Feature:
     dates: bool = field(default=False, compare=False)  # numbers that people read as moments: seconds since 1970
     text: bool = False  # nominal, and each level is a text to be read: those of one table, no list to choose from
 
-    def number(self, value: float, digits: int = 12) -> str:
-        """A number of this feature as it is shown: so many digits, or a date.
+    def number(self, value: float, digits: int = DIGITS) -> str:
+        """A number of this feature as it is shown: so many digits, all of one that has more before its point; or a date.
 
         >>> Feature("age", "numeric").number(17.25, digits=3), Feature("since", "numeric", dates=True).number(86400.0)
         ('17.2', '1970-01-02')
         """
-        return moment(value) if self.dates else f"{value:.{digits}g}"
+        if self.dates:
+            return moment(value)
+        return repr(float(value)) if digits == DIGITS and abs(value) >= 10**DIGITS else f"{value:.{digits}g}"
 
 
 MISSING = ("", "?")  # cells that count as missing unless a study says otherwise
@@ -69,7 +72,7 @@ class ColumnReading:
     declared: bool = False  # somebody said that it is a number: a point in it parts fractions, and never thousands
     thousands: str = ""  # sign between groups of digits, which is left out
     signs: str = ""  # of a currency, per cent or a unit beside a number, which is left out
-    coerce: bool = False  # what is no number is missing
+    coerce: bool = False  # what is not a number is missing
     date_form: str = ""  # of dates, as strptime has it; without one ISO 8601
     type: str = ""  # that table readers give the cells: bool, int, float, str or date
     held: str = ""  # type of the source's own cells (Arrow's name); none where it holds texts alone

@@ -19,7 +19,7 @@ from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from modelsel.api.search.reading import as_given, in_words_of_fit, looks_like_numbers, warn_of_dates
+from modelsel.api.search.reading import as_given, in_words_of_fit, is_arrow, looks_like_numbers, warn_of_dates
 from modelsel.api.search.scores import CandidateScores, SearchLines, Training, beside, compute_cells, parameters, results
 from modelsel.api.search.scoring import Asked, Scorings, judge_themselves, measure_of, own_score, scorings_of
 from modelsel.config.build import BuildContext, Builder
@@ -34,8 +34,9 @@ from modelsel.core.types import CLASS_TASKS, NUMBER_TASKS, Candidate, ClassTask,
 from modelsel.dataset.frame import moments_of
 from modelsel.dataset.in_memory import is_frame, is_sparse
 from modelsel.dataset.labels import own_type
+from modelsel.dataset.refused import explained
 from modelsel.dataset.targets import AUTO, CLASSIFY, REGRESS, check_squares
-from modelsel.estimator import Classifier, Regressor, numbers_of, task_of
+from modelsel.estimator import Classifier, Regressor, count_rows, numbers_of, task_of
 from modelsel.foreign.libraries import is_pairwise, kinds_read, takes_categorical, takes_nan
 from modelsel.foreign.written import as_space, is_pipeline, of_objects
 from modelsel.learner.object import Object
@@ -45,7 +46,7 @@ from modelsel.measure.r2 import R2
 from modelsel.planning.make import make
 from modelsel.rule.base import BaseRule, among, nearest
 from modelsel.runner.families import resolve
-from modelsel.runner.final_fit import fit
+from modelsel.runner.final_fit import fit, objections
 from modelsel.scheme.base import BaseScheme
 from modelsel.scheme.predefined import Predefined
 from modelsel.scheme.stratified_kfold import StratifiedKfold
@@ -236,9 +237,10 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if params:
             raise TypeError(f"SelectionCV.fit() takes sample_weight, groups, times and unit, not {', '.join(params)}")
         groups = _one_of(groups, unit)
-        numbers = looks_like_numbers(y) if self._declared is None else self._declared
-        task, entries = self._read(X, y, weights, numbers)
-        task = self._told(task, groups, times, unit)
+        with explained(y, count_rows(X), numbers=False):
+            numbers = looks_like_numbers(y) if self._declared is None else self._declared
+        task, entries = self._read_task(X, y, weights, numbers)
+        task = self._with_roles(task, groups, times, unit)
         scorings, rule, scheme, candidates = self._parts(task, entries)
         warn_of_dates(task, candidates)
         weights = None if weights is None else task.row_weights
@@ -263,15 +265,15 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             Problem("MSEL-816", reason, f"space.{entry}")
             for entry, reason in unanswerable((scoring.measure, *shown.values()), candidates)
         )
-        if any(task.kind not in getattr(one.learner, "reads", CLASS_TASKS) or _misfits(one, task) for one in candidates):
+        if any(True for one in candidates for _ in objections(one, task)):
             from modelsel.runner.study_data import refuse  # brings the guard along, which no other selection needs
 
             refuse(candidates, task, candidates)
         training = Training(self, scorings, X, y, weights) if self.return_train_score else None
-        found = self._answered(task, resampling, scorings, candidates, shown, entries, training)
-        found = self._failing(found, scorings)
+        found = self._compute_scores(task, resampling, scorings, candidates, shown, entries, training)
+        found = self._apply_error_score(found, scorings)
         self.n_splits_ = len(resampling.folds)
-        self._tell(found, scorings, candidates)
+        self._set_results(found, scorings, candidates)
         self._choose(found, rule, bounds, scorings)
         if self.refit:
             self._refit(candidates[self.best_index_], task)
@@ -497,7 +499,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         declared = self._declared
         return bool(vars(self).get("_numbers")) if declared is None else declared
 
-    def _told(self, task: Task, groups: object, times: object, unit: object) -> Task:
+    def _with_roles(self, task: Task, groups: object, times: object, unit: object) -> Task:
         """The task with the units of its rows, and with the groups and times where a scheme or splitter asks for them."""
         code = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
         task = task if unit is None else replace(task, groups=code, units=code, unit="unit")
@@ -513,7 +515,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """Say whether the splitter keeps groups together: then inner folds do so too."""
         return "Group" in type(self.cv).__name__
 
-    def _read(self, X: Any, y: object, weights: object, numbers: bool) -> tuple[Task, object]:
+    def _read_task(self, X: Any, y: object, weights: object, numbers: bool) -> tuple[Task, object]:
         """The rows as a task, and the entries of the space; objects are fitted as they are wherever they can read the rows."""
         space = as_space(self.space)
         alone = of_objects(space)
@@ -525,7 +527,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if alone and not all(map(_is_object, own)):
             task, labels = self._task(X, y, weights, numbers)
         if any(map(_is_object, own)):
-            y = labels[task.target] if not numbers and own_type(y) else y
+            y = labels[task.target] if not numbers and (own_type(y) or is_arrow(y)) else y
             task = replace(task, source=Source(X.tocsr() if is_sparse(X) else X, None if numbers else labels, y))
         if numbers:
             check_squares(np.asarray(task.target, np.float64))
@@ -557,13 +559,13 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         builder = Builder(folders if isinstance(task, ClassTask) else folders.for_numbers())
         if self.task not in (AUTO, CLASSIFY, REGRESS):
             fix = f"one of {AUTO}, {CLASSIFY}, {REGRESS}"
-            builder.problems.append(Problem("MSEL-815", f"{self.task!r} is no kind of target", "task", fix))
-        rule = builder.part("rule", _named(self.rule), "rule")
-        search = builder.record(SearchSettings, _named(self.search) or {}, "search") or SearchSettings()
+            builder.problems.append(Problem("MSEL-815", f"{self.task!r} is not a kind of target", "task", fix))
+        rule = builder.part("rule", _as_mapping(self.rule), "rule")
+        search = builder.record(SearchSettings, _as_mapping(self.search) or {}, "search") or SearchSettings()
         scorings = scorings_of(self.scoring, self.measure, self.refit, builder, task.kind)
         if not self.record:
             builder.problems.extend(search.by_the_clock())
-        scheme = None if self.scheme is None else builder.part("scheme", _named(self.scheme), "scheme")
+        scheme = None if self.scheme is None else builder.part("scheme", _as_mapping(self.scheme), "scheme")
         around = Predefined() if self.scheme is None else scheme  # what a study makes of the folds of a splitter
         builder.context = BuildContext.of(scorings.chooses.measure, around, self.seed, task.kind)
         space = expand(entries, builder, search=search)
@@ -583,13 +585,14 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             classes = isinstance(task, ClassTask)
             splitter, y = check_cv(self.cv, task.target, classifier=classes), task.target
             said = self._labels[y] if classes and not own_type(self._labels) else y
-            return splitter_folds(task, list(splitter.split(np.zeros(len(task)), said, groups)))
+            with explained(said, len(task), numbers=not classes):
+                return splitter_folds(task, list(splitter.split(np.zeros(len(task)), said, groups)))
         if reasons := list(scheme.problems(task)):
             raise ValueError("; ".join(map(in_words_of_fit, reasons)))
         counts = np.flatnonzero(task.row_weights > 0)
         return _among(scheme.instantiate(task.take(counts), self.seed), counts, task)
 
-    def _failing(self, found: CandidateScores, scorings: Scorings) -> CandidateScores:
+    def _apply_error_score(self, found: CandidateScores, scorings: Scorings) -> CandidateScores:
         """What becomes of fits that failed: `error_score`; ValueError where all did."""
         failed = np.isnan(found.board.folds)
         if not failed.any():
@@ -607,7 +610,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             found if np.isnan(self.error_score) else found.fill_failed(float(self.error_score), scorings.chooses, scorings.each)
         )
 
-    def _tell(self, found: CandidateScores, scorings: Scorings, candidates: Sequence[Candidate]) -> None:
+    def _set_results(self, found: CandidateScores, scorings: Scorings, candidates: Sequence[Candidate]) -> None:
         """Set `cv_results_` and what the scores were."""
         self._scorer, self.multimetric_ = scorings.chooses.scorer, scorings.several
         self.scorer_ = (
@@ -657,7 +660,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _own(self, candidate: Candidate, final: Any) -> Classifier | Regressor:
         """A learner of this package in the form of a classifier or regressor."""
-        best = (Regressor if self._numbers else Classifier)(dict(candidate.spec), None, self.seed)
+        best = (Regressor if self._numbers else Classifier)(dict(candidate.spec), None, self.seed, self.weights_are)
         best.final_, best.n_features_in_ = final, self.n_features_in_
         if isinstance(best, Classifier):
             best.classes_ = self._labels
@@ -665,7 +668,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             best.feature_names_in_ = self.feature_names_in_
         return best
 
-    def _answered(
+    def _compute_scores(
         self, task: Task, resampling: Resampling, scorings: Scorings, candidates: tuple[Candidate, ...],
         shown: Mapping[str, BaseMeasure], entries: object, training: Training | None,
     ) -> CandidateScores:  # fmt: skip
@@ -678,23 +681,24 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             return compute_cells(plan, task, resampling, measure, self.seed, workers, shown, training, shows.cell, self.seconds)
         from modelsel.api.search import recorded
 
-        ConfigurationError.raise_if(self._unrecorded(scorings))
+        ConfigurationError.raise_if(self._list_unrecordable(scorings))
         if isinstance(task, ClassTask):
             task = replace(task, classes=recorded.classes_of(task, self._labels))
-        scheme: object = _named(self.scheme)
+        scheme: object = _as_mapping(self.scheme)
         of_kind = CLASSIFY if isinstance(task, ClassTask) else REGRESS
         if self.scheme is None:
             (task, resampling), scheme = recorded.with_folds(task, resampling), "predefined"
         settings = {
             "space": entries, "rule": self.rule, "seed": self.seed, "scheme": scheme,
-            "search": _named(self.search) or {}, "measure": measure_of(self.scoring, self.measure, task.kind), "task": of_kind,
+            "search": _as_mapping(self.search) or {}, "task": of_kind,
+            "measure": measure_of(self.scoring, self.measure, task.kind),
             "pool": {"kind": "auto", "n_jobs": self.n_jobs or 1}, "ensemble": {"kind": "off"},
             **({} if self.seconds is None else {"deadline": self.seconds}), **({} if self.record is True else self.record),
         }  # fmt: skip
         self.outcome_, found = recorded.study_of(task, resampling, candidates, self._labels, measure, settings)
         return found
 
-    def _unrecorded(self, scorings: Scorings) -> Iterator[Problem]:
+    def _list_unrecordable(self, scorings: Scorings) -> Iterator[Problem]:
         """A study is judged by one measure of modelsel's, and keeps no scores of the rows that were fitted on."""
         if scorings.several or isinstance(scorings.chooses.measure, Asked):
             own = "mse, mae, r2" if self._numbers else "auc, log_loss, brier, balanced_error"
@@ -763,11 +767,6 @@ def _misjudging(scorings: Scorings, task: Task) -> Iterator[Problem]:
             yield Problem("MSEL-815", what, where, fix)
 
 
-def _misfits(candidate: Candidate, task: Task) -> bool:
-    """Say whether a part of a candidate cannot be used on these rows."""
-    return any(True for part in (*candidate.preparers, candidate.learner) for _ in part.problems(task))
-
-
 def _reads_given_folds(candidate: Candidate) -> bool:
     """Say whether the folds of a splitter teach a candidate's calibrator or threshold, or stop its fit."""
     learner: Any = candidate.learner
@@ -779,7 +778,7 @@ def _reads_given_folds(candidate: Candidate) -> bool:
     return False
 
 
-def _named(part: object) -> Any:
+def _as_mapping(part: object) -> Any:
     return {"kind": part} if isinstance(part, str) else dict(part) if isinstance(part, Mapping) else part
 
 
