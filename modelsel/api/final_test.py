@@ -15,7 +15,7 @@ from modelsel.dataset.weights import weigh_as_recorded
 from modelsel.guard.gate import Gate, keep_answer
 from modelsel.guard.reporting.audit import audit
 from modelsel.guard.requests import LookRequest, TestSetDeclaration
-from modelsel.record.folder import RunFolder
+from modelsel.record.folder import RunFolder, unfinished
 from modelsel.record.mlflow.track import Tracker
 from modelsel.record.refit import ask_model, ready
 from modelsel.reporting import page
@@ -45,7 +45,10 @@ def open_test(
     )  # fmt: skip
     scores = sealing.measure.needs_scores
     seen = out_of_fold(assessed, sealing)
-    result = gate.look(LookRequest(sealing, chosen, lambda table: ask_model(folder, model, table, scores), seen=seen))
+    ask = LookRequest(
+        sealing, chosen, lambda table: ask_model(folder, model, table, scores), seen=seen, unfinished=unfinished
+    )  # fmt: skip
+    result = gate.look(ask)
     with keep_answer(result) as released:
         released.test = result = word_answer(result, sealing.measure)
         tested = replace(outcome, test=_keep_first_price(outcome.test, result))

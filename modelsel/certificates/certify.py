@@ -5,6 +5,7 @@ The format is specified in docs/guard/certificate.md; `verifier.py` was written 
 
 import hashlib
 import json
+import os
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -99,11 +100,12 @@ def certify(place: str, output: Path, whole: bool = False, stamp: str | None = N
     `whole` shows the contents of every entry of the ledger; else those about other rows are withheld, and their number is seen.
     `stamp` is the address of a time-stamping authority (RFC 3161). Raises ConfigurationError where nothing was shown.
     """
-    found: Certified = part("exam").certified(Path(place)) if (Path(place) / EXAM).is_file() else _of_run(place, root)
+    found: Certified = part("exam").certified(Path(place)) if os.path.lexists(Path(place) / EXAM) else _of_run(place, root)
     claims = [*_claims(found)]
     if not claims:
         fix = "open the test (`modelsel test`), or close the exam, first"
-        raise ConfigurationError(Problem("MSEL-950", "no answer was shown", place, fix))
+        ledger = found.gate.session.ledger.url.rpartition("@")[2]
+        raise ConfigurationError(Problem("MSEL-950", "no answer was shown", f"{place}, by the ledger {ledger}", fix))
     members = _members(found, claims, whole)
     facts = _facts(found, claims, members)
     signer = found.gate.session.home.signer()

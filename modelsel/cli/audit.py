@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from modelsel.cli.arguments import LEVELS, RUN_HELP, Arguments
-from modelsel.core.errors import Problem, StoreError
+from modelsel.core.system.disk import writing
 
 if TYPE_CHECKING:  # a command imports what it needs
     from modelsel.guard.reporting.report import AuditShape
@@ -58,9 +58,5 @@ def _write(report: "AuditShape", page: Path) -> None:
     """Write the whole audit, as Markdown or as a page by the ending of the file."""
     from modelsel.guard.reporting.page import html, markdown
 
-    try:
+    with writing(page):
         page.write_text(markdown(report) if page.suffix == ".md" else html(report), "utf-8")
-    except OSError as error:
-        raise StoreError(
-            Problem("MSEL-605", f"cannot be written ({error.strerror})", str(page), "choose another place")
-        ) from error

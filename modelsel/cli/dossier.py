@@ -6,7 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from modelsel.cli.arguments import RUN_HELP, Arguments
-from modelsel.core.errors import OK, Problem, StoreError
+from modelsel.core.errors import OK
+from modelsel.core.system.disk import writing
 
 KINDS, FORMATS = ("reforms", "tripod-ai", "model-card"), ("markdown", "html", "json")
 
@@ -30,9 +31,6 @@ def main(words: Sequence[str]) -> int:
     if args.path is None:
         print(text, end="")
         return OK
-    try:
+    with writing(args.path):
         Path(args.path).write_text(text, "utf-8")
-    except OSError as error:
-        what = f"cannot be written ({error.strerror})"
-        raise StoreError(Problem("MSEL-605", what, args.path, "choose another place")) from error
     return OK

@@ -6,7 +6,8 @@ from typing import Any
 
 from modelsel.api.results.exporting import FORMATS, TABLES, convert
 from modelsel.cli.arguments import RUN_HELP, Arguments
-from modelsel.core.errors import OK, ConfigurationError, Problem, StoreError
+from modelsel.core.errors import OK, ConfigurationError, Problem
+from modelsel.core.system.disk import writing
 
 
 def main(words: Sequence[str]) -> int:
@@ -32,12 +33,8 @@ def main(words: Sequence[str]) -> int:
     if args.output is None:
         print(written, end="")
         return OK
-    try:
+    with writing(args.output):
         Path(args.output).write_bytes(written if isinstance(written, bytes) else written.encode())
-    except OSError as error:
-        raise StoreError(
-            Problem("MSEL-605", f"cannot be written ({error.strerror})", args.output, "choose another place")
-        ) from error
     return OK
 
 

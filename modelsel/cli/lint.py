@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from modelsel.cli.arguments import LEVELS, Arguments
-from modelsel.core.errors import OK, REFUSED, UNTRUSTED_LEDGER, Problem, StoreError
+from modelsel.core.errors import OK, REFUSED, UNTRUSTED_LEDGER
+from modelsel.core.system.disk import writing
 
 if TYPE_CHECKING:  # a command imports what it needs
     from modelsel.guard.reporting.lint import LintReport
@@ -55,10 +56,5 @@ def _code(report: "LintReport", fail_on: str) -> int:
 
 def _write(path: Path, text: str, mode: str = "w") -> None:
     """Write a file, or add to it."""
-    try:
-        with path.open(mode, encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise StoreError(
-            Problem("MSEL-605", f"cannot be written ({error.strerror})", str(path), "choose another place")
-        ) from error
+    with writing(path), path.open(mode, encoding="utf-8") as file:
+        file.write(text)

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from modelsel.cli.arguments import RUN_HELP, Arguments
-from modelsel.core.errors import OK, Problem, StoreError
+from modelsel.core.errors import OK
+from modelsel.core.system.disk import writing
 
 if TYPE_CHECKING:  # help comes without it
     from modelsel.api.commands.model import Predictions
@@ -54,7 +55,7 @@ def shares(words: str) -> tuple[float, ...]:
 
 def _write(output: str | None, found: "Predictions") -> None:
     """Ids, if there are any, prediction, scores."""
-    try:
+    with writing(output or "standard output"):  # noqa: SIM117  a name is judged before the file is opened
         with open(output, "w", newline="", encoding="utf-8") if output else nullcontext(sys.stdout) as stream:
             writer = csv.writer(stream, lineterminator="\n")
             writer.writerow([*found.ids, "prediction", *(f"score_{name}" for name in found.classes), *found.more])
@@ -63,11 +64,6 @@ def _write(output: str | None, found: "Predictions") -> None:
                 said = [harmless(word) if output else word for word in words]
                 before = len(found.ids) + 1
                 writer.writerow([*said[:before], *scores, *said[before:]])
-    except BrokenPipeError:
-        raise  # who reads has seen enough
-    except OSError as error:
-        where = output or "standard output"
-        raise StoreError(Problem("MSEL-605", f"cannot be written ({error.strerror})", where, "choose another place")) from error
 
 
 # Cells of a CSV file that a spreadsheet would run as a formula are written so that it shows them instead.

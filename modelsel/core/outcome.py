@@ -267,6 +267,12 @@ class TestResult:
     read_as: str = ""  # what the score, or the step, is where it is not exact: a step of the ladder, rounded, noised
     measure: str | None = None  # what the score is of; of numbers `within`,
     tolerance: float | None = None  # the share of rows whose error exceeds this
+    unseen: bool = False  # a replay of what no run put on record: computed before, shown first now, at the price paid then
+
+    @property
+    def repeated(self) -> bool:
+        """Say whether the answer had been given before."""
+        return self.replay and not self.unseen
 
     @property
     def released(self) -> float | None:

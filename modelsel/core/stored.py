@@ -7,6 +7,7 @@ holds a parsed document against the type that it is said to have.
 
 import hashlib
 import json
+import re
 import stat
 import types
 from collections.abc import Iterator, Mapping, Sequence
@@ -113,10 +114,17 @@ def sum_of(data: bytes) -> str:
 # Documents against their types: those that write and read a document share a TypedDict or a dataclass.
 
 
-def conforming(hint: object, value: object, whole: bool = True) -> None:
+def conforming(hint: object, value: object, lacking: str = "") -> None:
     """Hold a parsed document against its type; a key that the type does not know is a later version's.
 
-    What an earlier version wrote may lack keys: it need not be `whole`.
+    Parameters
+    ----------
+    hint
+        The type.
+    value
+        The document.
+    lacking
+        A pattern of the places that earlier versions did not write.
 
     Raises
     ------
@@ -130,7 +138,7 @@ def conforming(hint: object, value: object, whole: bool = True) -> None:
     ValueError: [1] is no int: '2'
     """
     for fault in _faults(hint, value, ""):
-        if whole or not fault.endswith(GONE):
+        if not (fault.endswith(GONE) and re.fullmatch(lacking, fault.removesuffix(GONE))):
             raise ValueError(fault)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.errors import Problem
-from modelsel.core.spec import number, one_of, optional, plain, whole
+from modelsel.core.spec import number, one_of, optional, optional_whole, plain, whole
 from modelsel.core.types import ABSENT, ClassTask, Feature, Floats, Integers, Loaded, Task
 from modelsel.dataset.declarations import Columns, as_list, nearest, some
 
@@ -123,6 +123,7 @@ class TableSettings:
     missing_in: Mapping[str, Any] | tuple[Any, ...] | None = optional(
         help="name: [codes] that count as missing in that column, or a list of NAME=CODE"
     )
+    sample: int | None = optional_whole(least=20, help="rows that are drawn, by classes and in whole units; null: all")
     without_target: str = one_of("refuse", "drop", help="rows without target: an error, or left out and counted")
     thousands: str | None = optional(help="sign between groups of digits, which is left out of numbers")
     signs: str = one_of("refuse", "strip", help="strip: percent, currency and units beside numbers are left out")

@@ -21,14 +21,16 @@ import numpy as np
 import pyarrow as pa
 
 from modelsel.core.errors import ConfigurationError, DataError, Problem
+from modelsel.core.proposal import Proposal
 from modelsel.core.spec import plain
-from modelsel.core.system.machine import memory
+from modelsel.core.system.machine import affordable, memory
 from modelsel.core.types import Finding, Floats, Loaded, Task
 from modelsel.dataset.assemble import assemble
 from modelsel.dataset.base import TableSettings, read_declaration
 from modelsel.dataset.column import RawColumn
 from modelsel.dataset.declarations import nearest
 from modelsel.dataset.header import of_unnamed
+from modelsel.dataset.sample import draw_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +81,14 @@ class File(TableSettings):
         need, there = rows * columns * np.dtype(np.float64).itemsize, memory()
         if need > there:
             what = f"about {rows:,.0f} rows of {columns:,} columns are {need / 1e9:,.0f} GB of numbers"
-            fix = "take a sample of the rows, ignore columns (dataset.features.NAME=ignore), or take a machine that holds them"
+            way = f"{self.way_to_sample} {Proposal('dataset.sample', affordable(columns, there))}"
+            fix = f"{way}, ignore columns (dataset.features.NAME=ignore), or take a machine that holds them"
             yield Problem("MSEL-375", f"{what}, and this machine has {there / 1e9:,.0f} GB", str(path), fix)
+
+    @property
+    def way_to_sample(self) -> str:
+        """How a sample is drawn without all rows being read."""
+        return "let DuckDB draw where the file is: dataset=duckdb \"dataset.query='FROM ...'\""
 
     def rows_of(self, path: Path) -> float:
         """Estimate the number of rows by the length of the first lines; what is compressed counts as if it were not."""
@@ -98,7 +106,7 @@ class File(TableSettings):
 
     def _load_settled(self) -> Loaded:
         """The same, once each list of columns is said by their names."""
-        raw = self.raw(Path(str(self.path)))
+        raw = self._sampled(self.raw(Path(str(self.path))))
         ConfigurationError.raise_if(self.header_problems([column.name for column in raw.columns]))
         said = {*self.features, *self.roles()}
         if undeclared := [column.name for column in raw.columns if column.name in raw.unnamed and column.name not in said]:
@@ -106,13 +114,31 @@ class File(TableSettings):
         held_out = None
         if self.test_path is not None:
             held_out = len(raw.columns[0])
-            raw = _stack(raw, self.raw(Path(self.test_path)), self.test_path)
+            raw = _stack(raw, replace(self, sample=None).raw(Path(self.test_path)), self.test_path)
         waiting, decimal, weights, findings = list(raw.columns), raw.decimal, raw.weights, raw.findings
         del raw  # each column is let go once it is a feature
-        loaded = assemble(waiting, self, bare(str(self.path)).stem, decimal, weights)
+        loaded = assemble(waiting, self, self.called, decimal, weights)
         _given_back()
         loaded = replace(loaded, findings=(*findings, *loaded.findings))
         return loaded if held_out is None else _mark_held_out(loaded, held_out)
+
+    @property
+    def called(self) -> str:
+        """The name of the data set: that of the file."""
+        return bare(str(self.path)).stem
+
+    def is_there(self, name: str) -> bool:
+        """Say whether a path leads to something that can be read."""
+        return Path(name).is_file()
+
+    def _sampled(self, raw: Raw) -> Raw:
+        """The rows of the sample, where one is asked for and was not drawn while reading."""
+        drawn = draw_columns(self, raw.columns)
+        if drawn is None:
+            return raw
+        columns = tuple(column.take(drawn.places) for column in raw.columns)
+        weights = None if raw.weights is None else raw.weights[drawn.places]
+        return replace(raw, columns=columns, weights=weights, findings=(*raw.findings, drawn.finding))
 
     def read(self) -> Task:
         return self.load().task
@@ -123,7 +149,7 @@ class File(TableSettings):
             yield Problem("MSEL-301", "no file is named", "dataset.path", "set dataset.path=FILE")
         for setting in ("path", "test_path"):
             name = getattr(self, setting)
-            if name is not None and not Path(name).is_file():
+            if name is not None and not self.is_there(name):
                 yield Problem("MSEL-302", f"there is no file '{name}'", f"dataset.{setting}", _near_file(Path(name)))
 
 

@@ -9,6 +9,7 @@ from modelsel.core.types import Loaded, Task, names
 from modelsel.dataset.assemble import assemble
 from modelsel.dataset.base import TableSettings
 from modelsel.dataset.in_memory import of_columns
+from modelsel.dataset.sample import draw_columns
 from modelsel.dataset.untyped import TABLES, UntypedTable
 from modelsel.dataset.weights import counting
 
@@ -37,7 +38,12 @@ class Memory(TableSettings):
         if table.task is not None:
             return Loaded(*counting(table.task))
         settled = self.settled([column.name for column in table.columns])
-        return settled._with_source(assemble(table.columns, settled, NAME))
+        drawn = draw_columns(settled, table.columns)
+        if drawn is None:
+            return settled._with_source(assemble(table.columns, settled, NAME))
+        loaded = settled._with_source(assemble([column.take(drawn.places) for column in table.columns], settled, NAME))
+        task = replace(loaded.task, rows=drawn.places[loaded.task.rows])  # those of the table that was handed over
+        return Loaded(task, (drawn.finding, *loaded.findings))
 
     def read(self) -> Task:
         return self.load().task

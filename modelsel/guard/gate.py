@@ -149,7 +149,8 @@ class Gate:
         if isinstance(decided, Refused):
             return refusal_result(decided, self.policy)
         if isinstance(decided, Replayed):
-            return released_result(Look.of(decided.intent), decided.answer, self.policy, replay=True, extra=("G002",))
+            look, known = Look.of(decided.intent), decided.answer
+            return released_result(look, known, self.policy, replay=True, extra=("G002",), unseen=decided.unseen)
         return self._reveal(ask, decided, outputs)
 
     def earlier_uses(self, sealing: TestSetDeclaration) -> tuple[Finding, ...]:

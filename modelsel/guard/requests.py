@@ -121,3 +121,4 @@ class LookRequest:
     candidate: Candidate | None = None  # whose fit on the development rows, with the seal's seed, predicts; None: who knows
     sitting: Sitting | None = None  # an answer to an exam
     seen: OutOfFold | None = None  # from which the interval of a bounded loss is forecast
+    unfinished: Callable[[str], bool] = lambda _folder: False  # whether a run ended before it put its answer on record

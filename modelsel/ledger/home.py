@@ -10,7 +10,7 @@ import os
 import re
 import secrets
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -323,6 +323,9 @@ def _create_once(path: Path, data: bytes) -> None:
         os.link(temp, path)
     except FileExistsError:
         pass
+    except OSError:  # a file system without second names (FAT, some shares)
+        with suppress(FileExistsError):
+            _write(path, data)
     finally:
         temp.unlink(missing_ok=True)
     sync_directory(path.parent)

@@ -218,3 +218,12 @@ def _problems(candidates: Sequence[Candidate], task: Task, resampling: Resamplin
     if len({candidate.id for candidate in candidates}) < len(candidates):
         found.append(Problem("MSEL-523", "two candidates are the same", "space", "merge duplicates before planning"))
     return found
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Seconds with so many workers, and bytes beyond the data."""
+
+    seconds: float
+    memory: float
+    workers: int

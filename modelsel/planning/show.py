@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from modelsel.core.spec import kind_of
-from modelsel.core.system.machine import memory
+from modelsel.core.system.machine import COPIES, affordable, memory
 from modelsel.core.types import (
     Candidate,
     ClassOutputs,
@@ -34,19 +34,9 @@ from modelsel.guard.checks.independence import FEWEST_UNITS, sizes
 from modelsel.guard.checks.look_context import is_used_up
 from modelsel.guard.release import count_limits
 from modelsel.measure.base import BaseMeasure, right_answers
-from modelsel.planning.make import Plan
+from modelsel.planning.make import Estimate, Plan
 from modelsel.statistics.certificate import NO_INFORMATION, SpendingState
 from modelsel.statistics.prices import full
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """Seconds with so many workers, and bytes beyond the data."""
-
-    seconds: float
-    memory: float
-    workers: int
-
 
 # The part of a plan that nested cross-validation adds: the whole selection again, once for each analysis part.
 
@@ -315,8 +305,7 @@ def _estimate(estimate: Estimate) -> list[str]:
 
 
 # What fingerprints, the look with its search for copies, and the report read: all rows, whatever the candidates. Measured with
-# naive Bayes, two folds, on 3·10⁵ × 10 and × 40, 10⁶ × 10 and 10⁷ × 10 numbers: 8.6, 8.1, 7.8, 7.7 copies; 12, 19, 26, 267 s.
-COPIES = 8
+# naive Bayes, two folds, on 3·10⁵ × 10 and × 40, 10⁶ × 10 and 10⁷ × 10 numbers: 12, 19, 26, 267 s.
 PER_ROW, PER_VALUE = 20e-6, 1e-6  # seconds of a processor
 TO_SAY = 100_000  # rows from which it is more than a moment
 
@@ -325,12 +314,13 @@ def _sealing(rows: int, columns: int) -> list[str]:
     """Say what a study of many rows needs beside its fits where a test set is sealed; `rows` of both parts."""
     if rows < TO_SAY:
         return []
-    need, seconds = COPIES * 8 * rows * columns, rows * (PER_ROW + PER_VALUE * columns)
-    there, held = memory(), (COPIES + 1) * 8 * rows * columns
-    over = f", and with the data this machine's {there / 2**20:,.0f} are too few: a sample of the rows, or fewer columns"
+    need, seconds = (COPIES - 1) * 8 * rows * columns, rows * (PER_ROW + PER_VALUE * columns)
+    there = memory()
+    fitting = affordable(columns, there)
+    over = f", and with the data this machine's {there / 2**20:,.0f} are too few: dataset.sample={fitting}, or fewer columns"
     return [
         f"sealing      with look and report about {need / 2**20:,.0f} MiB beyond the data, {_duration(seconds)} of a processor"
-        f"{over if held > there else ''}"
+        f"{over if rows > fitting else ''}"
     ]
 
 

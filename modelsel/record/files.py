@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.errors import Problem, StoreError
-from modelsel.core.system.disk import sync_directory
+from modelsel.core.system.disk import demand_portable, sync_directory
 
 _SPACE, _PERMISSION = "free some space", "check the folder's permissions"
 REMEDIES = {
@@ -29,6 +29,7 @@ LARGE = 1 << 30  # bytes from which an archive's member is described by 64-bit n
 @contextmanager
 def storing(path: Path) -> Iterator[None]:
     """Turn an operating system's refusal into an error that names the place and the remedy."""
+    demand_portable(path)
     try:
         yield
     except UnicodeEncodeError as error:

@@ -25,6 +25,7 @@ from modelsel.core import stored
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.outcome import SCHEMA, StudyShape, StudySummary
 from modelsel.core.selection import Assessed, Losses, Selection
+from modelsel.core.system.machine import memory
 from modelsel.core.types import Integers, Targets
 from modelsel.guard.reporting.report import AuditShape
 from modelsel.record import candidates, facts, model
@@ -47,6 +48,8 @@ LONGEST_PATH = 4096  # bytes of `latest` where it is a line of text
 DAMAGED = "MSEL-612"
 DEEPEST = 50  # levels of a configuration
 AGAIN = "take it from a backup, or run the study again: its finished cells are kept"
+# Of study.json: what earlier versions did not write.
+LATER = r"task\.kind|winner\.(entry|measures|every_best)|findings\[\d+\]\.do|nested\.\w+"
 STRANGENESS = "strangeness.npz"  # beside a fold's model: of the rows that it did not see
 SUMMED = (CONFIG, CANDIDATES, LOSSES, DETAILS, EXPLANATION)  # files whose sums study.json states
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
@@ -160,7 +163,9 @@ class RunFolder:
             found = stored.mapping(stored.text(self.path / OUTCOME))
             if isinstance(found.get("schema"), int) and found["schema"] > SCHEMA:
                 raise ValueError(f"schema {found['schema']} was written by a later modelsel, {found.get('modelsel')}")
-            stored.conforming(StudyShape, found, whole=False)  # older versions knew fewer keys
+            stored.conforming(StudyShape, found, LATER)
+            if unsaid := [place for place, value in _numbers_of(found) if value is None]:
+                raise ValueError(f"{unsaid[0]} is no number")
             found.pop("files", None)
             return kind.from_dict({**found, **instead})
 
@@ -203,7 +208,7 @@ class RunFolder:
             return {}
         with self._reading(name):
             found = stored.mapping(self._content(name))
-            stored.conforming(shape, found, whole=False)
+            stored.conforming(shape, found, ".*")
             return found
 
     def _write(self, name: str, content: str | bytes) -> None:
@@ -252,6 +257,17 @@ class RunFolder:
                 begun = "the study was not finished: the same command again goes on where it stopped"
                 fix = begun if name == OUTCOME or not os.path.lexists(self.path / OUTCOME) else again
                 raise ConfigurationError(Problem("MSEL-611", f"{name} is not there", str(self.path), fix)) from error
+
+
+def _numbers_of(found: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+    """The numbers of study.json that are finite whatever the study, each with its place."""
+    winner, test = found["winner"], found["test"]
+    scores = {"winner.cv": winner["cv"], "winner.corrected": winner["corrected"]}
+    scores |= {f"floor[{place}].cv": line["cv"] for place, line in enumerate(found.get("floor", ()))}
+    for place, score in scores.items():
+        yield from ((f"{place}.{key}", score[key]) for key in ("mean", "low", "high") if score and key in score)
+    yield from ((f"test.{key}", test[key]) for key in ("price", "spent", "level") if test)
+    yield from ((f"seconds.{key}", value) for key, value in found["seconds"].items())
 
 
 def kept_arrays(path: Path) -> dict[str, NDArray[np.generic]]:
@@ -330,6 +346,14 @@ def fresh(parent: Path) -> Path:
         with suppress(FileExistsError):
             path.mkdir()
             return path
+
+
+def unfinished(run: str) -> bool:
+    """Say whether the folder of a run is there without an answer of its test: it ended before that was on record."""
+    folder = RunFolder(Path(run))
+    with suppress(ConfigurationError, OSError):
+        return folder.journal.is_dir() and (not os.path.lexists(folder.path / OUTCOME) or folder.outcome().test is None)
+    return False
 
 
 def point(link: Path, target: Path) -> None:
@@ -422,7 +446,12 @@ class LossArchive(Mapping[str, NDArray[np.generic]]):
     """The arrays of a file, each read when it is first asked for: the matrix is large, and few who read the others want it."""
 
     def __init__(self, content: bytes) -> None:
+        """Open the archive. Raises ValueError for one that unpacks to more than the machine's memory."""
         self._file = np.lib.npyio.NpzFile(BytesIO(content), allow_pickle=False)
+        assert self._file.zip is not None
+        size, there = sum(one.file_size for one in self._file.zip.infolist()), memory()
+        if size > there:
+            raise ValueError(f"it unpacks to {size:,} bytes, and this machine has {there:,}")
         self._read: dict[str, NDArray[np.generic]] = {}
 
     def __getitem__(self, name: str) -> NDArray[np.generic]:

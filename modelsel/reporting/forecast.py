@@ -13,8 +13,8 @@ from modelsel.guard.copied_units import declared_units
 from modelsel.guard.entries import is_ordered_in_time
 from modelsel.measure.beside import bounding_measures, other_measures
 from modelsel.planning import exports
-from modelsel.planning.make import Plan, distinct_candidates, make, say_identical
-from modelsel.planning.show import Estimate, Nesting, lines, simpler, warnings
+from modelsel.planning.make import Estimate, Plan, distinct_candidates, make, say_identical
+from modelsel.planning.show import Nesting, lines, simpler, warnings
 from modelsel.record.folder import folder_name, runs_folder
 from modelsel.record.repeated import repeated_otherwise
 from modelsel.reporting.screen import Part, screen

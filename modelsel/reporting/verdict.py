@@ -255,7 +255,7 @@ def test(outcome: StudySummary, audit: AuditShape | None, folder: RunFolder) -> 
 
 def _blocks(outcome: StudySummary) -> str:
     """The range of the winner's scores over blocks of development rows, where rows in time have no interval."""
-    folds = [value for value in outcome.winner["cv"]["folds"] if value is not None]
+    folds = [value for value in outcome.winner["cv"].get("folds", ()) if value is not None]
     in_time = any(str(one["message"]) == "not certified: rows in time" for one in outcome.findings)
     if not in_time or outcome.scheme["name"] != "time_split" or len(folds) < 2:
         return ""
@@ -315,12 +315,13 @@ def _withheld(found: Sequence[Mapping[str, object]]) -> str:
 
 def look(result: TestResult) -> str:
     """Say which look this was, and its price."""
-    if result.replay:
+    if result.repeated:
         return "a replay of an answer that was given before: no new look"
     if result.policy == "off" or "G003" in result.flags:
         return "shown without a guard: later looks at these rows pay for it" if "G004" not in result.flags else "not remembered"
     spent = f", {number(result.spent)} nats spent before it" if result.spent else ""
-    return f"{ordinal(result.look)} look at these rows, price {number(result.price)} nats{spent} (guard {result.policy})"
+    late = ", computed before by a run that did not finish, shown first now" if result.unseen else ""
+    return f"{ordinal(result.look)} look at these rows{late}, price {number(result.price)} nats{spent} (guard {result.policy})"
 
 
 def findings(outcome: StudySummary) -> list[str]:

@@ -276,7 +276,7 @@ EXACT = ("full", "predicted")  # releases that show the count
 
 def extra_width(result: TestResult) -> str:
     """The extra width of an interval beside a single test's; empty where no errors were counted or nothing is certified."""
-    if result.interval is None or result.errors is None or result.replay or result.release not in EXACT:
+    if result.interval is None or result.errors is None or result.repeated or result.release not in EXACT:
         return ""
     low, high = clopper_pearson(result.errors, result.n, result.level)
     wider = (result.interval[1] - result.interval[0]) / (high - low) - 1

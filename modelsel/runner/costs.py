@@ -21,8 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from modelsel.core.spec import kind_of
 from modelsel.core.types import ClassTask, Floats, Fold, Integers, Resampling, Task
-from modelsel.planning.make import Batch, Cell, make
-from modelsel.planning.show import Estimate
+from modelsel.planning.make import Batch, Cell, Estimate, make
 from modelsel.runner.evaluation.context import CellJob, RunContext
 from modelsel.runner.execution.executors import IN_THIS_PROCESS, Pool
 from modelsel.runner.families import is_family, resolve

@@ -23,7 +23,7 @@ from modelsel.guard.requests import LookRequest, OutOfFold, SelectionSummary, Te
 from modelsel.measure.base import BaseMeasure
 from modelsel.measure.capped import CappedError, ErrorQuantiles
 from modelsel.measure.within import Within
-from modelsel.record.folder import RunFolder
+from modelsel.record.folder import RunFolder, unfinished
 from modelsel.record.mlflow.track import Tracker
 from modelsel.runner.execution.single_job import Failure
 from modelsel.runner.final_fit import Final
@@ -104,7 +104,8 @@ def open_test(
         gate.select(sealing, choice, lambda _table: answers)  # what is on record now may be tested later as it was declared
         return None
     seen = out_of_fold(selection.assessed, sealing)
-    return gate.look(LookRequest(sealing, choice, lambda _table: answers, selection.candidates[winner], seen=seen))
+    candidate = selection.candidates[winner]
+    return gate.look(LookRequest(sealing, choice, lambda _table: answers, candidate, seen=seen, unfinished=unfinished))
 
 
 def word_answer(test: TestResult, measure: BaseMeasure) -> TestResult:

@@ -14,7 +14,8 @@ from modelsel.dataset.led import DIGITS
 
 CONF = Path(__file__).parents[2] / "conf" / "dataset"
 SPECS = {path.stem: {"kind": path.stem, **yaml.safe_load(path.read_text())} for path in sorted(CONF.glob("*.yaml"))}
-FROM_DISK = {name for name, spec in SPECS.items() if {"path", "dir", "data_id", "content"} & set(spec)}  # or the web, or memory
+ASKED = {"path", "dir", "data_id", "content", "query"}  # of a disk, the web, or memory
+FROM_DISK = {name for name, spec in SPECS.items() if ASKED & set(spec)}
 
 
 def part(name: str) -> Any:
@@ -45,7 +46,7 @@ def test_a_set_from_disk_says_what_it_needs(name: str) -> None:
         part(name).read()
 
 
-@pytest.mark.parametrize("name", ["csv", "arff", "parquet", "openml", "named"])
+@pytest.mark.parametrize("name", ["csv", "arff", "parquet", "duckdb", "openml", "named"])
 def test_the_yaml_names_every_setting(name: str) -> None:
     assert set(SPECS[name]) - {"kind"} == set(type(part(name)).__dataclass_fields__)
 

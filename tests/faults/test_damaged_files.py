@@ -87,7 +87,8 @@ def _is_said_or_unneeded(world: Path, path: Path, way: str, ask: Callable[..., S
     assert said.code in (0, 2, 3, 4, 5, 6), said.err
     assert "MSEL-001" not in said.err
     assert "Traceback" not in said.err
-    assert not said.code or path.name in said.err + said.out, said.err
+    name = path.name[:12] if "/answers/" in str(path) else path.name  # an answer is called by the beginning of its digest
+    assert not said.code or name in said.err + said.out, said.err
     assert said.seconds < AT_ONCE
     assert not (world / "hostile").exists()
     assert {name: data for name, data in _contents(world, path).items() if name in others} == others

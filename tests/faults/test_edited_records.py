@@ -1,13 +1,21 @@
 """A record that was edited is not believed, and one that was lost is made again from the journal."""
 
+import io
 import json
-from collections.abc import Callable
+import zipfile
+from collections.abc import Callable, Iterator
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from modelsel.core.errors import ConfigurationError
 from modelsel.core.stored import sum_of
+from modelsel.record import folder
+from modelsel.record.folder import RunFolder
+from modelsel.reporting.verdict import verdict
 from tests.faults.conftest import Said
 from tests.faults.damage import WAYS
 
@@ -93,3 +101,71 @@ def test_a_model_of_no_kind_is_refused(world: Path, ask: Callable[..., Said]) ->
         (model / "SHA256SUMS").write_text("\n".join([*kept, f"{sum_of(text.encode())}  model.json"]) + "\n")
         refused = ask("predict", "shown", "t.csv", "-o", "new.csv")
         assert (refused.code, "model.json" in refused.err) == (3, True), place
+
+
+def _places(found: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every key of a document, and of the first item of each of its lists."""
+    for key, one in found.items() if isinstance(found, dict) else enumerate(found[:1]):
+        yield from ((*place, key),) if isinstance(found, dict) else ()
+        if isinstance(one, dict | list) and key not in ("files", "parameters", "measures"):
+            yield from _places(one, (*place, key))
+
+
+def _refusal(run: Path) -> str:
+    """The code of the error that a run's verdict is; empty where it can be shown."""
+    try:
+        verdict(RunFolder(run))
+    except ConfigurationError as error:
+        return error.code
+    return ""
+
+
+def test_a_summary_that_lacks_a_key_is_damaged_wherever_that_is(world: Path) -> None:
+    """Or has nothing for it: what is not refused is what earlier versions did not write, or may be empty, and can be shown."""
+    whole = json.loads(_study(world).read_text())
+    refused: dict[bool, set[str]] = {True: set(), False: set()}
+    for *way, key in _places(whole):
+        for null in (True, False):
+            said = json.loads(json.dumps(whole))
+            inner = reduce(lambda found, one: found[one], way, said)
+            if null:
+                inner[key] = None
+            else:
+                del inner[key]
+            _study(world).write_text(json.dumps(said))
+            if code := _refusal(_study(world).parent):
+                assert code == "MSEL-612", (way, key)
+                refused[null].add(".".join(map(str, (*way, key))))
+    needed = {"winner.cv", "winner.cv.mean", "winner.id", "candidates.skipped", "task.name", "floor.0.learner", "test.price"}
+    assert needed <= refused[False]
+    assert needed <= refused[True]
+
+
+@pytest.mark.parametrize("key", ["winner.id", "winner.cv.mean", "candidates.skipped"])
+@pytest.mark.parametrize("command", ["report shown", "audit shown", "compare shown", "dossier shown --as model-card"])
+def test_a_key_that_is_gone_is_said_by_all_who_read_it(world: Path, ask: Callable[..., Said], key: str, command: str) -> None:
+    said = json.loads(_study(world).read_text())
+    *way, last = key.split(".")
+    del reduce(lambda found, one: found[one], way, said)[last]
+    _study(world).write_text(json.dumps(said))
+    done = ask(*command.split())
+    assert (done.code, f"study.json is damaged ({key} is missing)" in done.err) == (2, True), done.err
+
+
+def test_arrays_that_unpack_to_more_than_the_memory_are_not_unpacked(
+    world: Path, ask: Callable[..., Said], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside them a header that promises more than any machine has."""
+    path, study = _study(world).with_name("losses.npz"), json.loads(_study(world).read_text())
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f4", "fortran_order": False, "shape": (1 << 50, 4)})
+    for content, most in ((b"\0" * (64 << 20), 16 << 20), (header.getvalue(), 1 << 40)):
+        monkeypatch.setattr(folder, "memory", lambda most=most: most)
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name in ("losses", "fold", "row", "candidate", "truth", "predicted", "predicted_candidate"):
+                archive.writestr(f"{name}.npy", content)
+        study["files"]["losses.npz"] = sum_of(path.read_bytes())
+        _study(world).write_text(json.dumps(study))
+        done = ask("export", "shown", "--to", "csv", "-o", "tables")
+        assert (done.code, "losses.npz" in done.err) == (2, True), done.err
+        assert done.seconds < 5

@@ -5,13 +5,14 @@ import re
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import modelsel
+from modelsel.core.types import Status
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "run_files.md").read_text("utf-8")
 ELSEWHERE = {  # in studies of another kind than this test's; others of the test suite look at them
@@ -105,3 +106,12 @@ def test_what_is_not_named_would_be_found() -> None:
     assert set(paths({"winner": {"id": "a", "new": 1}, "findings": [{"code": "G001"}]}, 3)) - named("study.json") == {
         "winner.new"
     }
+
+
+def test_the_words_of_a_status_are_one_list() -> None:
+    """The table of `running.md` has every word that a candidate's status can be, and no other; both pages lead to it."""
+    page = (Path(__file__).resolve().parents[2] / "docs" / "running.md").read_text("utf-8")
+    table = page.partition("| `status` | means |")[2].partition("\n\n")[0]
+    cells = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
+    assert sorted(word for cell in cells for word in re.findall(r"`(\w+)`", cell)) == sorted(get_args(Status))
+    assert PAGE.count("(running.md#what-may-go-wrong-inside-a-cell)") == 2

@@ -48,7 +48,7 @@ def test_many_rows_are_told_what_sealing_needs(monkeypatch: pytest.MonkeyPatch) 
     assert f"about {8 * 8 * rows * columns / 2**20:,.0f} MiB beyond the data" in line
     assert "too few" not in line
     monkeypatch.setattr(show, "memory", lambda: 9 * 8 * rows * columns - 1)
-    assert "a sample of the rows, or fewer columns" in said(rows - len(TASK))[0]
+    assert "dataset.sample=990000, or fewer columns" in said(rows - len(TASK))[0]
 
 
 def test_without_sealed_rows_there_is_no_interval():

@@ -13,9 +13,10 @@ from textwrap import wrap
 from typing import Any, TypeVar
 
 from modelsel.config.compose import Config
-from modelsel.core.errors import ConfigurationError, DataError, ModelselError, Problem, StoreError
+from modelsel.core.errors import ConfigurationError, DataError, ModelselError, Problem
 from modelsel.core.proposal import Proposal
 from modelsel.core.spec import spec_of, with_fields
+from modelsel.core.system.disk import writing
 from modelsel.core.types import Finding
 from modelsel.dataset.files import File
 from modelsel.runner.study_data import prepare
@@ -132,11 +133,8 @@ def _reason(one: Finding | Problem) -> str:
 
 def write_settings(settled: Settled, path: str | Path, command: str) -> str:
     """Write the settings of a table as a dataset file, and return what was done, in a line."""
-    try:
+    with writing(path):
         Path(path).write_text("\n".join(_lines(settled, Path(path).name, command)) + "\n", "utf-8")
-    except OSError as error:
-        what = f"cannot be written ({error.strerror})"
-        raise StoreError(Problem("MSEL-605", what, str(path), "choose another place")) from error
     added, left = len(settled.added), len(settled.left)
     to_decide = f", {left} left to decide" if left else ""
     return f"written      {path}: {added} setting{'s' if added != 1 else ''} added{to_decide}; `modelsel run {path}` takes it"

@@ -13,7 +13,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from modelsel.core.errors import OK, UNTRUSTED_LEDGER, UNWRITABLE, ConfigurationError, ModelselError, Problem, StoreError
+from modelsel.core.errors import OK, UNTRUSTED_LEDGER, UNWRITABLE, ConfigurationError, ModelselError, Problem
+from modelsel.core.system.disk import writing
 
 if TYPE_CHECKING:  # commands start without it
     import pandas as pd
@@ -256,15 +257,11 @@ def write_starter(folder: Path) -> list[Path]:
         raise ConfigurationError(
             Problem("MSEL-253", f"{', '.join(there)} is there already", str(folder), "nothing was written; name another folder")
         )
-    try:
+    with writing(folder):
         for name, text in STARTER.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, "utf-8")
         _schemas(folder / SCHEMAS)
-    except OSError as error:
-        raise StoreError(
-            Problem("MSEL-605", f"cannot be written ({error.strerror})", str(folder), "choose another folder")
-        ) from error
     return [folder / name for name in STARTER]
 
 

@@ -89,7 +89,7 @@ def _test(outcome: StudySummary) -> str:
 def _look(result: TestResult, unit: str) -> str:
     """Say what a look released, and which one it was."""
     errors = "" if result.errors is None else f" ({result.errors} of {plural(result.n, 'row')} {wrong(result, unit)})"
-    which = "a replay of an earlier look" if result.replay else f"the {ordinal(result.look)} look at these rows on record"
+    which = "a replay of an earlier look" if result.repeated else f"the {ordinal(result.look)} look at these rows on record"
     scored = "it scored" if result.tolerance is None else f"the share of rows {wrong(result, unit)} was"
     return f"On the sealed test rows, {which} (policy {result.policy}), {scored} {shown_score(result)}{errors}"
 

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
+from math import log10
 from pathlib import Path
 
 import psutil
@@ -73,4 +74,17 @@ def kill_children() -> None:
                 member.kill()
 
 
-# Memory that is no longer used, given back to the system: the C library's allocator keeps what was freed.
+# Copies of the numbers in a study with a sealed test, the data among them. Measured with naive Bayes, two folds, on 3·10⁵ × 10
+# and × 40, 10⁶ × 10 and 10⁷ × 10 numbers: 8.6, 8.1, 7.8, 7.7 beside the data.
+COPIES = 9
+
+
+def affordable(columns: int, there: float) -> int:
+    """Rows of so many columns whose study a machine of so many bytes holds: nine copies of the numbers, in round numbers.
+
+    >>> affordable(20, 8e9)
+    5500000
+    """
+    rows = there / (COPIES * 8 * columns)
+    unit = int(10 ** max(int(log10(rows)) - 1, 0))
+    return int(rows // unit) * unit

@@ -118,11 +118,15 @@ def _replay(writing: WriteTransaction, ask: PreparedLook, history: History, know
         train=ask.subject.train,
     )  # fmt: skip
     writing.append("replay", facts.but(of=known.id).written())
+    asked = (known.facts.folder, *(one.folder for one in map(Replay.of, history.replays) if one.source == known.id))
+    unseen = _is_own(writing, known) and all(bool(folder) and ask.request.unfinished(str(folder)) for folder in asked)
+    look, price = known.facts.look, known.answer.price
     return Replayed(
         known.entry,
         known.answer.but(**_as_known_now(writing, ask, history, known)),
-        (look_findings.replay(known.facts.look),),
+        (look_findings.shown_late(look, price) if unseen else look_findings.replay(look),),
         None if _is_own(writing, known) else _resume(writing, ask, history, known),
+        unseen,
     )
 
 

@@ -207,18 +207,20 @@ def _facts(entry: LedgerEntry, under: RowFingerprints, key: IdentityKey) -> dict
 # Entries of the ledger as the result that a study reports.
 
 
-def released_result(intent: Look, answer: Reveal, policy: Policy, replay: bool, extra: tuple[str, ...] = ()) -> TestResult:
-    """The released answer; a replay costs nothing and keeps its look, interval and spending."""
-    limits = answer.interval
-    codes = () if replay else tuple(finding.code for finding in intent.flags)
+def released_result(
+    intent: Look, answer: Reveal, policy: Policy, replay: bool, extra: tuple[str, ...] = (), unseen: bool = False
+) -> TestResult:
+    """The released answer; a replay costs nothing and keeps its look, interval and spending, one that is `unseen` its price."""
+    limits, repeated = answer.interval, replay and not unseen
+    codes = () if repeated else tuple(finding.code for finding in intent.flags)
     units = answer.units if answer.states("units") else intent.units
     point = shown_point(answer.symbol, answer.score, limits)
     return TestResult(
         score=point.score, step=point.step, read_as=point.read_as,
-        errors=answer.errors, n=intent.n, look=intent.look, replay=replay,
+        errors=answer.errors, n=intent.n, look=intent.look, replay=replay, unseen=unseen,
         unit=units.get("of", "groups") if units else "rows",
         units=(units["count"] if units else intent.n) if limits else None,
-        price=0.0 if replay else float(answer.price), spent=float(intent.spent),
+        price=0.0 if repeated else float(answer.price), spent=float(intent.spent),
         interval=(float(limits[0]), float(limits[1])) if limits else None, level=1 - intent.delta,
         policy=kind_of(policy), release=str(intent.release), flags=(*codes, *(code for code in extra if code not in codes)),
         cap=intent.plan.cap if intent.plan else None, above=answer.above, counted=answer.counted,

@@ -120,6 +120,7 @@ class Replayed:
     answer: Reveal
     findings: tuple[Finding, ...]
     again: ApprovedLook | None = None  # how to compute it anew, where another person says it
+    unseen: bool = False  # every run that got it ended before it was on record
 
 
 @dataclass(frozen=True)

@@ -96,6 +96,12 @@ def replay(look: int) -> Finding:
     return REPLAY.finding(f"the stored answer of look {look} is shown again")
 
 
+def shown_late(look: int, price: float) -> Finding:
+    """Report an answer that no run lived to put on record."""
+    what = f"look {look} was made by a run that ended before its answer was on record"
+    return REPLAY.finding(f"{what}: computed before, shown first now, at the price of {price:.2f} nats paid then")
+
+
 # The same study was tested on these rows before, trained on other rows.
 
 SAME_TEST_NEW_TRAIN = FindingKind("G011", "SAME_TEST_NEW_TRAIN", "medium", QUOTE)

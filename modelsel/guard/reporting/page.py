@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import accumulate
 from typing import Any
 
 from modelsel.core.types import Finding
@@ -140,7 +141,8 @@ def _details(one: TestSetReport, report: AuditReport) -> Iterator[Section]:
     remarks = tuple(_remarks(one))
     if one.looks:
         head = ("look", "time", "who", "study", "CV", "released", "price", "nats so far", "interval", "flags")
-        yield Section("Timeline", (TextTable(head, tuple(_row(look) for look in one.looks)), *remarks), 3)
+        spent = accumulate(look.price for look in one.looks)
+        yield Section("Timeline", (TextTable(head, tuple(map(_row, one.looks, spent))), *remarks), 3)
     elif remarks:
         yield Section("Timeline", remarks, 3)
     if one.budget:
@@ -183,17 +185,16 @@ def _sibling(facts: StudyLine) -> tuple[str, ...]:
     )
 
 
-def _row(look: LookLine) -> tuple[str, ...]:
-    """Write a row of the timeline."""
+def _row(look: LookLine, so_far: float) -> tuple[str, ...]:
+    """Write a row of the timeline, with the nats that this answer and those above it cost."""
     name = f"{look.look}{' (replay)' if look.replay else ''}"
     released = look.status if look.status in ("open", "failed", "recovered") else number(look.score)
     released = f"step {look.step:.3f}" if look.step is not None else released
     released = "outside" if look.outside else released
     limits = limits_of(look.interval) if look.interval else "none"
     who = f"{look.user}@{look.host}"
-    so_far = "" if look.replay else f"{look.spent + look.price:.2f}"
     return (name, day(look.at), who, str(look.study), number(look.cv_mean), released,
-            f"{look.price:.2f}", so_far, limits, " ".join(look.flags))  # fmt: skip
+            f"{look.price:.2f}", f"{so_far:.2f}", limits, " ".join(look.flags))  # fmt: skip
 
 
 def _contact(one: ContactLine) -> tuple[str, ...]:

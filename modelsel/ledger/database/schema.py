@@ -236,7 +236,7 @@ def sqlite_file(url: str) -> Path | None:
 def same_file(url: str, path: Path) -> bool:
     """Say whether an address names this very file, by whatever path."""
     parsed = _parse_address(url)
-    return parsed.get_backend_name() == "sqlite" and _file(parsed).resolve() == path.resolve()
+    return parsed.get_backend_name() == "sqlite" and os.path.realpath(_file(parsed)) == os.path.realpath(path)
 
 
 def is_there(engine: Engine, schema: MetaData) -> bool:

@@ -180,7 +180,7 @@ def _note_test(test: TestResult | None) -> str:
     ends = f", interval [{test.interval[0]:.4f}, {test.interval[1]:.4f}]" if test.interval else ""
     score = "released without a number" if test.released is None else f"{test.released:.4f}"
     score += f" ({test.read_as}{', no point of its interval' if test.step is not None else ''})" if test.read_as else ""
-    return f"Test: {score}{ends}, look {test.look} at these rows{', a replay' if test.replay else ''}."
+    return f"Test: {score}{ends}, look {test.look} at these rows{', a replay' if test.repeated else ''}."
 
 
 def _common(outcome: StudySummary, details: DetailsShape) -> dict[str, str]:

@@ -21,6 +21,7 @@ from modelsel.config.compose import MEASURE, Config, for_task
 from modelsel.config.settings import REGRESSION
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError, StoreError
 from modelsel.core.spec import kind_of, spec_of, with_fields
+from modelsel.core.system.disk import demand_portable
 from modelsel.core.types import CLASS_TASKS, Booleans, Finding, Integers, NumberTask, Strings, Task, positions
 from modelsel.dataset.targets import read_as
 from modelsel.dataset.weights import AUTO, decide, weigh
@@ -53,6 +54,7 @@ def create(config: Config, folder: Path, wanted: Wanted, home: Home | None = Non
     Raises RefusedError (4) where rows were looked at or chosen on before, unless `accept_overlap` says that this is known.
     """
     home = home or Home.find()
+    demand_portable(folder)
     ConfigurationError.raise_if(problems(wanted, folder, config))
     with read_as(config.task):
         loaded, config = load_table(config)

@@ -169,7 +169,7 @@ class Store:
         try:
             write_whole(path, pack_arrays(arrays))
         except OSError as error:
-            raise StoreError(Problem("MSEL-906", f"an answer cannot be kept ({error.strerror})", str(folder),
+            raise StoreError(Problem("MSEL-906", f"an answer cannot be kept ({error.strerror})", str(path),
                                      "free disk space or mend permissions; nothing was shown")) from error  # fmt: skip
         return True
 
@@ -230,7 +230,7 @@ def _labels(store: Store) -> tuple[tuple[str, ...], Targets]:
     try:
         raw = decrypt(stored.content(store.folder / "labels.box"), store.home.secret("exam.key"))
     except (OSError, ValueError) as error:
-        fix, place = "restore the examiner's home from a backup", str(store.folder / "labels.box")
+        fix, place = "restore the examiner's home, its exam.key above all, from a backup", str(store.folder / "labels.box")
         raise LedgerError(Problem("MSEL-908", f"the labels cannot be read ({error})", place, fix)) from None
     if hashlib.sha256(raw).hexdigest() != store.terms.commitments.labels:
         raise LedgerError(Problem("MSEL-909", "the labels are not those that were committed to", str(store.folder), BACKUP))

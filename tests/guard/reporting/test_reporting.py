@@ -38,11 +38,11 @@ def page(of_set: Any = (), of_look: Any = (), **facts: Any) -> str:
 
 def test_a_line_of_the_timeline_has_the_nats_until_then() -> None:
     line = next(one for one in page().splitlines() if one.startswith("| 2 |"))
-    assert line == "| 2 | 2026-01-01 10:11 | u@h | st | 0.1200 | 0.1000 | 3.00 | 7.00 | [0.050, 0.200] | G010 |"
+    assert line == "| 2 | 2026-01-01 10:11 | u@h | st | 0.1200 | 0.1000 | 3.00 | 3.00 | [0.050, 0.200] | G010 |"
     again = next(
         one for one in page(of_look={"replay": True, "interval": None}).splitlines() if one.startswith("| 2 (replay) |")
     )
-    assert again == "| 2 (replay) | 2026-01-01 10:11 | u@h | st | 0.1200 | 0.1000 | 3.00 |  | none | G010 |"
+    assert again == "| 2 (replay) | 2026-01-01 10:11 | u@h | st | 0.1200 | 0.1000 | 3.00 | 3.00 | none | G010 |"
 
 
 @pytest.mark.parametrize(
