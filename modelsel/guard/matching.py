@@ -21,10 +21,10 @@ from modelsel.guard.joining import OtherLedgers
 from modelsel.ledger.entry import Brief, LedgerEntry
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.portraits.designs import TableSketch, equal_by_chance
-from modelsel.ledger.portraits.likeness import SURE, Halves, likeness, may_be_same
+from modelsel.ledger.portraits.likeness import Halves, likeness, may_be_same
 from modelsel.ledger.portraits.portrait import Portrait
 from modelsel.ledger.portraits.triples import BY_CHANCE, LEAST, shared_by_chance, shared_triples
-from modelsel.ledger.portraits.waves import OwnWaves
+from modelsel.ledger.portraits.waves import SURE, OwnWaves
 from modelsel.ledger.rows.hash_index import HashIndex
 from modelsel.ledger.rows.identity import Hashes, is_among, occurrences, tally
 from modelsel.ledger.rows.matching import table_sketches

@@ -27,9 +27,10 @@ from modelsel.ledger.rows.identity import Hashes, hash_rows
 
 MANY = 40  # different values that a column needs: a design has fewer
 WAVES, CELLS = 1500, 60_000_000  # means that are kept at most, and values that are read for them
-FASTEST = 4.2  # the highest frequency, in deviations
+FASTEST = 3.6  # the highest frequency, in mean absolute deviations
 SAMPLE = 1000  # rows from which the scale of the differences is reckoned
-NEAR, EACH = 0.5, 0.65  # q from which tables are not one, and q of a single column
+NEAR, EACH = 0.5, 0.7  # q from which tables are not one, and q of a single column
+SURE = 12.0  # nats: nothing was chosen that would have to be paid
 SILENT = 0.02  # variance below which a wave says nothing
 
 
@@ -72,39 +73,42 @@ class OwnWaves:
         if len(shared) < 2 or scale <= 0:
             return 0.0
         one, other = np.triu_indices(len(shared), 1)
-        ours = _places(left[one], left[other], len(self.labels))
+        ours, same = _places(left[one], left[other], len(self.labels)), _places(right[one], right[other], len(theirs.labels))
         count = min(self._count, theirs.means.shape[1])
-        gaps = (self.drawn.means[ours, :count] - theirs.means[_places(right[one], right[other], len(theirs.labels)), :count]) ** 2
-        if gaps.mean() > NEAR * scale:  # no wave varies by more than one
+        gaps = (self.drawn.means[ours, :count] - theirs.means[same, :count]) ** 2 / scale
+        if gaps.mean() > NEAR:  # no wave varies by more than one
             return 0.0
-        rowwise = self._deviations[ours, :count]
-        variance = np.square(rowwise).mean(axis=2)
-        square = np.where(variance > SILENT, gaps / (np.maximum(variance, SILENT) * scale), np.nan)
-        columns = [np.nanmean(square[(one == place) | (other == place)]) for place in range(len(shared))]
-        q = float(np.nanmean(square))
-        if not (q < NEAR and max(columns) < EACH):
-            return 0.0
+        rowwise, variance = (part[ours, :count] for part in self._spread)
         telling = variance > SILENT
-        freedom = _freedom(rowwise[telling] / np.sqrt(variance[telling])[:, None])
+        square = np.where(telling, gaps / np.maximum(variance, SILENT), 0.0)
+        near = [square[of].sum() / max(1, telling[of].sum()) for of in ((one == i) | (other == i) for i in range(len(shared)))]
+        q = float(square.sum() / max(1, telling.sum()))
+        if not telling.any() or q >= NEAR or max(near) >= EACH:
+            return 0.0
+        freedom = _freedom(rowwise[telling])
         return -log(max(float(gammainc(freedom / 2, q * freedom / 2)), 1e-300))
 
     @cached_property
-    def _deviations(self) -> Floats:
-        """Pairs × waves × some rows: what each row adds to a mean, beside what it adds to mean and deviation of the columns.
+    def _spread(self) -> tuple[Floats, Floats]:
+        """Pairs × waves × some rows: what each adds to a mean, beside what it adds to mean and deviation of the columns.
 
-        Of a wave f of x the mean moves by −E f' with the mean of x, and by −E x f' with its mean absolute deviation.
+        Of a wave f of x the mean moves by −E f' with the mean of x, and by −E x f' with its mean absolute deviation. Beside it the
+        variances, pairs × waves, without what these expectations owe to chance.
         """
         n = self._columns.shape[1]
         some = self._columns[:, np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(np.intp))]
         found = np.empty((len(self._pairs), self._count, some.shape[1]), np.float32)
+        chance = np.zeros(found.shape[:2])
         for place, (x, y, by) in enumerate(self._each(some)):
             angles = _angles(x, y, by)
-            found[place] = np.cos(angles)
-            slopes = np.sin(angles)
-            for column, frequency in ((x, by[:, 0]), (y, by[:, 1])):
-                found[place] += np.outer(frequency * slopes.mean(axis=1), column)
-                found[place] += np.outer(frequency * (slopes @ column) / len(column), np.abs(column) - np.sign(column).mean() * column)
-        return found - found.mean(axis=2, keepdims=True)
+            found[place], sines = np.cos(angles), np.sin(angles)
+            for column, frequency in ((x, by[:, :1]), (y, by[:, 1:2])):
+                slopes = frequency * sines
+                for each, adds in ((slopes, column), (slopes * column, np.abs(column) - np.sign(column).mean() * column)):
+                    found[place] += np.outer(each.mean(axis=1), adds)
+                    chance[place] += each.var(axis=1) / len(column) * adds.var()
+        found -= found.mean(axis=2, keepdims=True)
+        return found, np.square(found).mean(axis=2) - chance
 
     def _each(self, columns: Floats) -> Iterator[tuple[Floats, Floats, Floats]]:
         """Pairs of columns, and two frequencies and a phase for each of their waves."""
@@ -146,6 +150,7 @@ def _scaled(values: Floats) -> Floats:
 def _freedom(rowwise: Floats) -> float:
     """k²/Σ r² of k waves × rows, less what few rows add to the squared correlations."""
     k, rows = rowwise.shape
-    products = rowwise.T @ rowwise
+    scaled = rowwise / rowwise.std(axis=1, keepdims=True)
+    products = scaled.T @ scaled
     squares = float(np.square(products).sum() - np.square(np.diag(products)).sum()) / (rows * (rows - 1))
     return k * k / max(squares, k)
