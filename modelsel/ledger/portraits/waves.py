@@ -1,15 +1,16 @@
 """Rows known again under noise, where columns keep their names: by means of waves over pairs of columns.
 
-For every two columns of many different numbers, each standardised by itself, and frequencies v, w and a phase that follow from
-their names under the home's key, the mean of cos(v x + w y + phase) over all rows is kept; up to 1,500 of them, fewer of large
-tables. (In units of the mean absolute deviation, which an outlier hardly moves.) Two samples of one source differ in such means by their standard errors, and since waves of high frequency hang together
-little, they say more than correlations do (`likeness`): of tables that share c of n and m rows the squared differences are
+For every two columns of many different numbers, in mean absolute deviations (which an outlier hardly moves), and frequencies
+v, w and a phase that follow from their names under the home's key, the mean of cos(v x + w y + phase) over all rows is kept; up
+to 1,500 of them, fewer of large tables. Two samples of one source differ in such means by their standard errors, and since
+waves of high frequency hang together little, they say more than correlations do (`likeness`): where c of n and m rows are the
+same, the squared differences are
 
     q = 1 − 2c/(n + m)
 
-of what they are for independent samples, .25 where one is 60 % of the other, .43 at 40 %. Their scale is reckoned from the table
-at hand, row by row, with what standardising takes away; so is the number of degrees of freedom (k²/Σ r²). Every column has to
-agree: one that was measured anew speaks against all the others.
+of what they are for independent samples, .25 where one is 60 % of the other, .43 at 40 %. Their scale is reckoned from the
+table at hand, row by row, with what standardising takes away; so is the number of degrees of freedom (k²/Σ r²). Every column
+has to agree: one that was measured anew speaks against all the others.
 """
 
 from collections.abc import Iterator
@@ -49,7 +50,10 @@ class OwnWaves:
         """Choose the columns; their waves are reckoned when they are asked for, unless they were drawn before."""
         chosen = [int(place) for place in np.argsort(labels) if not found.binary[place] and _is_many(found.values(place))]
         self.labels, self._key = labels[chosen], key
-        self._columns = np.array([_scaled(found.values(place)) for place in chosen], np.float32).reshape(len(chosen), found.rows)
+        columns = np.zeros((len(chosen), found.rows), np.float32)
+        for place, one in enumerate(chosen):
+            columns[place] = _scaled(found.values(one))
+        self._columns: Floats = np.asarray(columns)
         self._pairs = np.column_stack(np.triu_indices(len(chosen), 1))
         self._drawn = drawn
         self._count = max(1, min(WAVES, CELLS // max(1, found.rows)) // max(1, len(self._pairs)))
@@ -66,7 +70,7 @@ class OwnWaves:
         return np.array(means).reshape(len(self._pairs), self._count)
 
     def nats(self, theirs: Waves, rows: int, common: int) -> float:
-        """How improbable it is that another table of so many rows, `common` of them known, is so near; nought where it is not."""
+        """How improbable it is that another table of so many rows, `common` of them matched, is so near; nought if not."""
         n = self._columns.shape[1]
         shared, left, right = np.intersect1d(self.labels, theirs.labels, return_indices=True)
         scale = 1 / n + 1 / rows - 2 * common / (n * rows)
@@ -85,19 +89,20 @@ class OwnWaves:
         q = float(square.sum() / max(1, telling.sum()))
         if not telling.any() or q >= NEAR or max(near) >= EACH:
             return 0.0
-        freedom = _freedom(rowwise[telling])
-        return -log(max(float(gammainc(freedom / 2, q * freedom / 2)), 1e-300))
+        scaled = rowwise[telling].T / rowwise[telling].std(axis=1)
+        half = freedom(scaled) / 2
+        return -log(max(float(gammainc(half, q * half)), 1e-300))
 
     @cached_property
     def _spread(self) -> tuple[Floats, Floats]:
         """Pairs × waves × some rows: what each adds to a mean, beside what it adds to mean and deviation of the columns.
 
-        Of a wave f of x the mean moves by −E f' with the mean of x, and by −E x f' with its mean absolute deviation. Beside it the
-        variances, pairs × waves, without what these expectations owe to chance.
+        Of a wave f of x the mean moves by −E f' with the mean of x, and by −E x f' with its mean absolute deviation. Beside it
+        the variances, pairs × waves, without what these expectations owe to chance.
         """
         n = self._columns.shape[1]
-        some = self._columns[:, np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(np.intp))]
-        found = np.empty((len(self._pairs), self._count, some.shape[1]), np.float32)
+        some: Floats = self._columns[:, np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(np.intp))]
+        found: Floats = np.empty((len(self._pairs), self._count, some.shape[1]), np.float32)
         chance = np.zeros(found.shape[:2])
         for place, (x, y, by) in enumerate(self._each(some)):
             angles = _angles(x, y, by)
@@ -108,7 +113,8 @@ class OwnWaves:
                     found[place] += np.outer(each.mean(axis=1), adds)
                     chance[place] += each.var(axis=1) / len(column) * adds.var()
         found -= found.mean(axis=2, keepdims=True)
-        return found, np.square(found).mean(axis=2) - chance
+        variances: Floats = np.square(found).mean(axis=2) - chance
+        return found, variances
 
     def _each(self, columns: Floats) -> Iterator[tuple[Floats, Floats, Floats]]:
         """Pairs of columns, and two frequencies and a phase for each of their waves."""
@@ -147,10 +153,8 @@ def _scaled(values: Floats) -> Floats:
     return found
 
 
-def _freedom(rowwise: Floats) -> float:
-    """k²/Σ r² of k waves × rows, less what few rows add to the squared correlations."""
-    k, rows = rowwise.shape
-    scaled = rowwise / rowwise.std(axis=1, keepdims=True)
-    products = scaled.T @ scaled
-    squares = float(np.square(products).sum() - np.square(np.diag(products)).sum()) / (rows * (rows - 1))
-    return k * k / max(squares, k)
+def freedom(differences: Floats) -> float:
+    """k²/Σ r² of draws × k values, less what chance adds to the squared correlations of few draws."""
+    count, k = differences.shape
+    squares = float((differences @ differences.T / count) ** 2 @ np.ones(count) @ np.ones(count))
+    return float(min(4 * count, k * k / max(squares - k * k / count, k * k / (4 * count))))

@@ -279,7 +279,9 @@ def alike(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, bool]]:
 def drawn(
     entries: Sequence[LedgerEntry], sets: dict[str, Any], known: Sequence[Relation] = (), **changed: Any
 ) -> list[Relation]:
-    mine = subject({"bound": many(0, 40)}, **{"variables": object(), "portrait": SimpleNamespace(labels=None, waves=None), **changed})
+    mine = subject(
+        {"bound": many(0, 40)}, **{"variables": object(), "portrait": SimpleNamespace(labels=None, waves=None), **changed}
+    )
     return list(links(mine, memory(entries, sets), known))
 
 
