@@ -125,23 +125,23 @@ class _Asked(dict[str, str]):
 
 @pytest.fixture(scope="session")
 def code() -> Callable[[str], AbstractContextManager[None]]:
-    """`with code("twins"):` or `code("kernels")`: what runs inside is just that, or the test fails.
+    """`with code("plain"):` or `code("kernels")`: what runs inside is plain Python or compiled, or the test fails.
 
-    A comparison of a kernel with its twin is none where one of them was compared with itself.
+    A comparison of a kernel with its source in plain Python is none where one of them was compared with itself.
     """
 
     from modelsel.kernels import compiler
 
     @contextmanager
     def only(which: str) -> Iterator[None]:
-        compiled, asked = {"kernels": True, "twins": False}[which], _Asked(compiler._modules())
+        compiled, asked = {"kernels": True, "plain": False}[which], _Asked(compiler._modules())
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(compiler, "_modules", lambda: asked)
             patch.setattr(compiler, "wanted", lambda: compiled)
             compiler._load.cache_clear()
             try:
                 yield
-                ran = [compiler.load(name) is not None for name in getattr(asked, "names", ())]
+                ran = [compiler.load_compiled(name) is not None for name in getattr(asked, "names", ())]
             finally:
                 compiler._load.cache_clear()
         assert ran, f"nothing asked for a kernel, so that its {which} did not run"

@@ -1,6 +1,6 @@
 """What `plan` adds to reading a table: wide, long with five things wrong, classes of one row in two hundred.
 
-Beside reading alone, after imports, in processor seconds, and with the figures of the probe kept: a first plan tries batches.
+Beside reading alone, after imports, in processor seconds.
 """
 
 import tempfile

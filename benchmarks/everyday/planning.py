@@ -1,16 +1,14 @@
 """Planning: how long it takes, and how near the predicted cost is to what then happens.
 
-Composing, expanding, ids, batches, reading and splitting the rows, the estimate from kept figures and the printed lines are
-timed as `modelsel plan` does them after its imports. Predictions are compared with a run in a process of its own, with two
+Composing, expanding, ids, batches, reading and splitting the rows, the estimate from trials on few rows and the printed lines
+are timed as `modelsel plan` does them after its imports. Predictions are compared with a run in a process of its own, with two
 threads: wall-clock seconds of the whole run, and the most memory held at once beyond what was held before it.
 """
 
 import json
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable
-from pathlib import Path
 
 from benchmarks.common.places import DATA
 from benchmarks.common.timing import Row, seconds
@@ -38,9 +36,9 @@ RUN = """
 import json, sys, tempfile, time
 from pathlib import Path
 from modelsel.config.compose import compose
-from modelsel.kernels import compiler
 from modelsel.planning.make import make
-from modelsel.planning.probe import estimate
+from modelsel.runner.costs import estimate
+from modelsel.runner.evaluation.context import RunContext
 from modelsel.runner.families import resolve
 from modelsel.runner.journal import Journal
 from modelsel.runner.study_data import prepare
@@ -55,7 +53,7 @@ config = compose(sys.argv[1:], None)
 material = prepare(config)
 task, folds = material.development, material.resampling
 plan = make(resolve(config.candidates, task, config.seed), task, folds)
-cost = estimate(plan, task, folds, config.measure.needs_scores, 2)
+cost = estimate(RunContext(task, folds, plan, config.measure, config.seed), Pool("threads", 2))
 give_back()  # what the trials have freed is not to serve the run
 before = held("VmRSS")
 Path("/proc/self/clear_refs").write_text("5")  # the most that was held is counted from here
@@ -79,32 +77,34 @@ def rows() -> Iterable[Row]:
 
 
 def planned(name: str, leaves: int, most: float | None = None) -> Row:
-    """Seconds of planning, once the probe's figures are kept; with how long the probe took the first time."""
+    """Seconds of planning, once kernels are loaded; with how long it took the first time."""
     from modelsel.config.compose import compose
 
     words = ("dataset=iris", "learner=cart", DEEP % leaves)
-    with tempfile.TemporaryDirectory() as folder:
-        compose(("dataset=iris",))  # imports and Hydra's first composition are start-up
-        first = seconds(lambda: plan(words, Path(folder)))
-        took = tuple(seconds(lambda: plan(words, Path(folder))) for _ in range(TURNS))
-    note = f"the first time {first:.2f} s, probe and kernels' loading included"
+    compose(("dataset=iris",))  # imports and Hydra's first composition are start-up
+    first = seconds(lambda: plan(words))
+    took = tuple(seconds(lambda: plan(words)) for _ in range(TURNS))
+    note = f"the first time {first:.2f} s, kernels' loading included"
     median = sorted(took)[TURNS // 2]
     return Row(name, "one second", took, median, 1.0, equal="every candidate is in one batch", most=most, note=note)
 
 
-def plan(words: tuple[str, ...], folder: Path) -> None:
+def plan(words: tuple[str, ...]) -> None:
     """As `modelsel plan` does it."""
     from modelsel.config.compose import compose
     from modelsel.planning.make import make
-    from modelsel.planning.probe import estimate
     from modelsel.planning.show import lines
+    from modelsel.runner.costs import estimate
+    from modelsel.runner.evaluation.context import RunContext
+    from modelsel.runner.execution.executors import Pool
     from modelsel.runner.study_data import prepare
 
     config = compose(words)
     material = prepare(config)
     made = make(config.candidates, material.development, material.resampling)
     assert sum(len(batch.members) for batch in made.batches) == len(made.candidates)
-    cost = estimate(made, material.development, material.resampling, False, 2, folder=folder)
+    work = RunContext(material.development, material.resampling, made, config.measure, config.seed)
+    cost = estimate(work, Pool("threads", 2))
     assert lines(made, material.development, len(material.sealed), cost)
 
 

@@ -1,6 +1,6 @@
-"""`modelsel plan`: what a study would do and what it would cost. Fits none of the rows, opens nothing.
+"""`modelsel plan`: what a study would do and what it would cost. Fits few of the development rows, opens nothing.
 
-It writes nothing but, in this machine's cache, how long the probe took; and, with `--write FILE`, how the table is to be read.
+It writes nothing but, with `--write FILE`, how the table is to be read.
 """
 
 import shlex

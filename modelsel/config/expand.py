@@ -185,10 +185,14 @@ def _stands(said: object, measure: BaseMeasure | None, builder: Builder, where: 
 
 
 def _apart_from_rows(entry: str, said: object, builder: Builder, where: str) -> tuple[object, str]:
-    """What an entry says without its rule on the number of rows, and the rule, empty where it has none."""
-    if not isinstance(said, Mapping) or ASKED not in said:
+    """What an entry says without its rule on the number of rows, and the rule, empty where it has none.
+
+    What does not begin as a comparison is a setting of the learner (a forest's rows).
+    """
+    rule = said.get(ASKED, "") if isinstance(said, Mapping) else ""
+    if not isinstance(said, Mapping) or ASKED not in said or (rule is not None and str(rule)[:1] not in ("<", ">")):
         return said, ""
-    rule = "" if said[ASKED] is None else str(said[ASKED])
+    rule = rule or ""
     if rule and not RULE.fullmatch(rule):
         _say(builder, "MSEL-205", f"found {rule!r}", f"{where}.{entry}.{ASKED}", 'write "<= 100000", or <, >, >= and a number')
         rule = ""

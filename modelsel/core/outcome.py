@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, NotRequired, Self, TypedDict
+from typing import Any, Literal, NotRequired, Self, TypedDict, cast
 
 from modelsel.core.types import Finding, Severity
 
@@ -224,6 +224,18 @@ class ClosedShape(TypedDict):
     open: str
 
 
+class MoreShape(TypedDict, total=False):
+    """What stands in study.json where there is such a thing."""
+
+    floor: list[FloorShape]
+    nested: NestedShape
+    ensembles: list[EnsembleShape]
+    search: SearchShape
+    rounds: Mapping[str, list[int | None]]
+    grave: list[str]
+    closed: ClosedShape
+
+
 @dataclass(frozen=True)
 class TestResult:
     """One look at the sealed rows, as released: nothing here was computed from labels beyond the released answer."""
@@ -282,7 +294,7 @@ class StudySummary:
     modelsel: str
     folder: str = ""
     findings: tuple[FindingShape, ...] = ()
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: MoreShape = field(default_factory=lambda: MoreShape())
     schema: int = SCHEMA
 
     def to_dict(self) -> dict[str, object]:
@@ -304,10 +316,10 @@ class StudySummary:
         known["failures"] = tuple(known.get("failures", ()))
         known["findings"] = tuple(known.get("findings", ()))
         extra = {key: value for key, value in data.items() if key not in cls.__dataclass_fields__}
-        return cls(**known, extra=extra)
+        return cls(**known, extra=cast(MoreShape, extra))
 
 
-class StudyShape(TypedDict):
+class StudyShape(MoreShape):
     """study.json."""
 
     schema: int
@@ -327,13 +339,6 @@ class StudyShape(TypedDict):
     seconds: Mapping[str, float]
     folder: str
     findings: list[FindingShape]
-    floor: NotRequired[list[FloorShape]]
-    nested: NotRequired[NestedShape]
-    ensembles: NotRequired[list[EnsembleShape]]
-    search: NotRequired[SearchShape]
-    rounds: NotRequired[Mapping[str, list[int | None]]]
-    grave: NotRequired[list[str]]
-    closed: NotRequired[ClosedShape]
     files: NotRequired[Mapping[str, str]]  # SHA-256 of the files beside study.json
 
 

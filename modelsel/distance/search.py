@@ -143,8 +143,8 @@ def best_engine(metric: FittedDistance, stored: Floats, count: int) -> str:
 
 
 def loops(metric: FittedDistance, stored: Floats) -> Search:
-    """Every distance, in compiled code (or its twin)."""
-    kernels = compiler.load("neighbours")
+    """Every distance, in compiled code or in NumPy."""
+    kernels = compiler.load_compiled("neighbours")
     if kernels is None:
         return lambda queries, count: plain_search(metric, stored, queries, count)
     parts = metric.kinds, metric.missing, metric.sizes, metric.first, metric.tables, metric.power, metric.known_only
@@ -205,7 +205,7 @@ def _confirm(metric: FittedDistance, stored: Floats, queries: Floats, count: int
 def _smallest(values: Floats, count: int) -> tuple[Integers, Floats]:
     """Return columns of the `count` smallest values of each row, and the largest value among them."""
     count = min(count, values.shape[1])
-    kernels = compiler.load("neighbours")
+    kernels = compiler.load_compiled("neighbours")
     if kernels is not None:
         columns, smallest = kernels.smallest(values, count)
         return columns, smallest[:, -1]
@@ -236,7 +236,7 @@ def search(
     metric: FittedDistance, stored: Floats, otherwise: Callable[[Floats, int], Neighbours]
 ) -> Callable[[Floats, int], Neighbours]:
     """A search among encoded stored rows (features × rows); queries that are not near, or have holes, are handed over."""
-    kernel = compiler.load("single")
+    kernel = compiler.load_compiled("single")
     if kernel is None or metric.power not in (1, 2, np.inf):
         return otherwise
     middle = stored.mean(axis=1, keepdims=True)
@@ -273,7 +273,7 @@ def _products(
     farthest, share = float(norms.max()), 2 * HALF * (features + 8)
     if features < PRODUCTS or 16 * share * farthest > TOLD_APART * float(norms.mean()):
         return None
-    kernel = compiler.load("single")
+    kernel = compiler.load_compiled("single")
     assert kernel is not None, "single() was asked first"
     factors = np.zeros((features + 2, -(-rows // kernel.LANES) * kernel.LANES), np.float32)
     factors[:features, :rows], factors[features, :rows], factors[features + 1] = centred, norms, 1.0

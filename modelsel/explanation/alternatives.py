@@ -23,7 +23,6 @@ from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import Booleans, ClassTask, Integers, positions, readable
 from modelsel.kernels.compiler import load
 from modelsel.learner.optimal_tree import NEVER, Node, OptimalPath, OptimalTree
-from modelsel.learner.trees.optimal_problem import COMPILED
 
 # Which columns good trees test: skeletons of two and of three levels, from the searches of an optimal tree.
 #
@@ -218,9 +217,6 @@ class SkeletonSearch:
     def _list_halves(self, rows: Integers, most: int, work: Integers) -> list[Half]:
         """Skeletons of two levels on some rows with at most so many errors, from the kernel."""
         path, features = self.path, len(self.path.task.features)
-        kernels = load("skeletons")
-        if kernels is None:
-            raise RuntimeError(COMPILED)
         if not path.columns or len(rows) < 2:
             return []
         owner = np.array([one.feature for one in path.columns], np.int64)
@@ -229,7 +225,7 @@ class SkeletonSearch:
         at[rows] = np.arange(len(rows))
         order = at[path.order[:, : len(owner)]].T
         order = np.ascontiguousarray(order[order >= 0].reshape(len(owner), len(rows)).T)
-        kernels.skeletons(
+        load("skeletons").skeletons(
             order, np.ascontiguousarray(path.ranks[:, rows]), path.class_costs.labels[rows], path.costs.weights[rows], owner,
             len(path.task.class_names), path.least, most, work, table, place,
         )  # fmt: skip

@@ -31,7 +31,7 @@ from modelsel.record.documents import ErrorsShape, NamedErrorsShape, SliceShape,
 from modelsel.statistics.bounds import clopper_pearson
 from modelsel.statistics.paired import holm
 
-SMALL = 100_000  # cells up to which the twins have grown the tree long before the kernels would be compiled
+SMALL = 100_000  # cells up to which NumPy has grown the tree long before the kernels would be compiled
 DEPTH = 3
 LEAST = 20  # rows of a leaf, in the half that finds
 SHARE = 0.05  # or this share of that half, where it is more

@@ -54,20 +54,21 @@ class Loss:
         total, self.shares = float(weights.sum()), weights / weights.sum()
         self.X: Any = _beside_ones(X) if made.fit_intercept else X
         self.slopes: int = X.shape[1]
-        self.is_class = np.eye(int(np.max(codes)) + 1)[np.asarray(codes, np.int64)]
+        self.codes = np.asarray(codes, np.int64)
+        self.is_class = np.eye(int(np.max(codes)) + 1)[self.codes]
         self.shape = (self.is_class.shape[1] if self.is_class.shape[1] > 2 else 1, self.X.shape[1])
         is_slope = np.broadcast_to(np.arange(self.shape[1]) < self.slopes, self.shape)
         self.absolute, self.squared = (np.where(is_slope, strength / total, 0.0) for strength in penalties(made))
 
     def chances(self, theta: Floats) -> tuple[Floats, Floats]:
         """Return each row's ℓ, and its chances of the classes that θ has rows for."""
-        scores = np.asarray(self.X @ theta.T)
-        scores = np.column_stack([np.zeros(len(scores)), scores]) if len(theta) == 1 else scores
-        highest = scores.max(axis=1, keepdims=True)
+        scores = np.asarray(self.X @ theta.T).T  # a row per class: sums over a few neighbours are slow
+        scores = np.vstack([np.zeros(scores.shape[1]), scores]) if len(theta) == 1 else np.ascontiguousarray(scores)
+        highest = scores.max(axis=0)
         parts = np.exp(scores - highest)
-        sums = parts.sum(axis=1, keepdims=True)
-        losses: Floats = (np.log(sums) + highest).ravel() - (scores * self.is_class).sum(axis=1)
-        return losses, (parts / sums)[:, -len(theta) :]
+        sums = parts.sum(axis=0)
+        losses: Floats = np.log(sums) + highest - np.take_along_axis(scores, self.codes[None], axis=0)[0]
+        return losses, np.ascontiguousarray((parts[-len(theta) :] / sums).T)
 
     def smooth(self, theta: Floats) -> tuple[float, Floats]:
         """Return F without its absolute part, and its gradient."""

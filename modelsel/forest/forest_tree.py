@@ -28,13 +28,7 @@ class NodeLists:
     @classmethod
     def of(cls, nodes: NDArray[np.int32], first: Codes, classes: Codes, weights: Floats) -> "NodeLists":
         """Sum the lists of the leaves; a node to which no row came has those of its nearest ancestor that has some."""
-        kernel = load("forest_nodes")
-        if kernel is not None:
-            return cls(*kernel.listed(nodes, first, classes, weights))
-        counts = np.zeros((len(nodes), int(classes.max(initial=0)) + 1))
-        leaves = np.flatnonzero(nodes[:, TEST] & KIND == LEAF)
-        counts[np.repeat(leaves, np.diff(first)), classes] = weights
-        return cls.from_dense(fill_empty(sum_leaves(parents(nodes)[0], counts), parents(nodes)[0]))
+        return cls(*load("forest_nodes").listed(nodes, first, classes, weights))
 
     @classmethod
     def from_dense(cls, counts: Floats) -> "NodeLists":
@@ -54,28 +48,14 @@ class NodeLists:
 
     def shares(self) -> Integers:
         """Give each weight's share of its node's, in whole numbers of 1/2⁴⁰."""
-        kernel = load("forest_nodes")
-        if kernel is not None:
-            found: Integers = kernel.frequencies(self.start, self.end, self.weights, WHOLE)
-            return found
-        shares = np.empty(len(self.weights), np.int64)
-        for start, end in zip(self.start.tolist(), self.end.tolist(), strict=True):
-            shares[start:end] = np.floor(self.weights[start:end] / self.weights[start:end].sum() * WHOLE)
-        return shares
+        found: Integers = load("forest_nodes").frequencies(self.start, self.end, self.weights, WHOLE)
+        return found
 
 
 def sum_leaves(parent: Codes, counts: Floats) -> Floats:
     """Class weights of all nodes from those of the leaves."""
     for node in range(len(counts) - 1, 0, -1):
         counts[parent[node]] += counts[node]
-    return counts
-
-
-def fill_empty(counts: Floats, parent: Codes) -> Floats:
-    """Nodes to which no row came have the class weights of their nearest ancestor that has some."""
-    for node in range(1, len(counts)):
-        if not counts[node].any():
-            counts[node] = counts[parent[node]]
     return counts
 
 
@@ -210,12 +190,5 @@ class ForestTree:
 
 def parents(nodes: NDArray[np.int32]) -> tuple[Codes, Codes]:
     """Find the parent (−1 at the root) and the depth of each node."""
-    kernel = load("forest_nodes")
-    if kernel is not None:
-        parent, depth = kernel.parents(nodes)
-        return parent, depth
-    parent, depth = np.full(len(nodes), -1, np.int32), np.zeros(len(nodes), np.int32)
-    for node in np.flatnonzero(nodes[:, TEST] & KIND != LEAF):
-        for child in (node + 1, nodes[node, RIGHT]):
-            parent[child], depth[child] = node, depth[node] + 1
+    parent, depth = load("forest_nodes").parents(nodes)
     return parent, depth

@@ -10,7 +10,7 @@ from modelsel.core.types import Booleans, Integers
 from modelsel.forest.forest_tree import ForestTree, LeafWeights, NodeLists
 from modelsel.forest.growth import ForestData, ForestGrowth
 from modelsel.kernels import stop
-from modelsel.kernels.compiler import function_of, interpret, load
+from modelsel.kernels.compiler import function_of, load, load_compiled
 
 
 def grow_tree(ground: ForestData, growth: ForestGrowth, number: int) -> ForestTree:
@@ -45,7 +45,7 @@ def _of_two_classes(tree: ForestTree) -> ForestTree:
 
 def drawn_rows(ground: ForestData, growth: ForestGrowth, number: int) -> tuple[Integers, Booleans | None]:
     """Draw a tree's rows: how often each position is used, and which of them only fill its leaves."""
-    n, kernel = len(ground.rows), load("draws") or interpret("draws")
+    n, kernel = len(ground.rows), load("draws")
     times = kernel.draw(np.uint64(ground.seed), number, n, growth.how, growth.size)
     if not growth.honest:
         return times, None
@@ -58,8 +58,8 @@ def _grow(
     """Grow a tree. `used`: how often each row of the task was drawn."""
     from modelsel.kernels import types
 
-    compiled, rows_kernel = load("grow_forest"), load("draws") or interpret("draws")
-    kernel, loop = compiled or interpret("grow_forest"), growth.criterion.loop or _no_goodness
+    compiled, rows_kernel = load_compiled("grow_forest"), load("draws")
+    kernel, loop = compiled or load("grow_forest"), growth.criterion.loop or _no_goodness
     goodness: Any = function_of(loop, types.goodness.signature) if compiled else loop
     values, first = ground.values
     nodes, thresholds, gains, first_of, held, weights, marks = kernel.grow(

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from modelsel.core.types import Booleans, Codes, Floats, Integers, Table
 from modelsel.forest.forest_tree import ForestTree, parents
 from modelsel.kernels.compiler import load
-from modelsel.kernels.forests.forest_layout import AT, COLUMN, KIND, LOST, OTHERS, RIGHT, TEST
-from modelsel.kernels.layout import EQUALITY, LEAF, THRESHOLD
+from modelsel.kernels.forests.forest_layout import AT, COLUMN, TEST
+from modelsel.kernels.layout import LEAF
 from modelsel.tree.growing.columns import RankedColumns
 
 # Rows as codes, and the leaves that they reach.
@@ -76,12 +76,8 @@ class Translated(NamedTuple):
 
 def number_trees(nodes: NDArray[np.int32], thresholds: Floats, features: int) -> tuple[NDArray[np.int32], tuple[Floats, ...]]:
     """Nodes of grown trees, whose thresholds are known by codes, as `number_cuts` gives them; and the cuts of each feature."""
-    kernel = load("forest_nodes")
-    if kernel is None:
-        cuts = cuts_of(nodes, thresholds, features)
-        return number_cuts(nodes, thresholds, cuts), cuts
     nodes = nodes.copy()
-    values, many = kernel.number(nodes, thresholds, features)
+    values, many = load("forest_nodes").number(nodes, thresholds, features)
     return nodes, tuple(np.split(values, np.cumsum(many)[:-1]))
 
 
@@ -122,29 +118,9 @@ def code_rows(table: Table, rows: Integers, cuts: Sequence[Floats]) -> NDArray[n
 
 def leaves_of(tree: Walked, codes: NDArray[np.int32], levels: Integers) -> Codes:
     """The leaf of each row."""
-    kernel, found = load("forest_votes"), np.zeros(len(codes), np.int32)
-    if kernel is not None:
-        kernel.leaves(codes, tree.nodes, levels, tree.marks, found)
-        return found
-    for i, row in enumerate(codes.tolist()):
-        node = 0
-        while tree.nodes[node, TEST] != LEAF:
-            node = int(tree.nodes[node, RIGHT]) if _second(tree, node, row, levels) else node + 1
-        found[i] = node
+    found = np.zeros(len(codes), np.int32)
+    load("forest_votes").leaves(codes, tree.nodes, levels, tree.marks, found)
     return found
-
-
-def _second(tree: Walked, node: int, row: Sequence[int], levels: Integers) -> bool:
-    """Say whether a row goes to the second branch of a node."""
-    own, column, at = (int(tree.nodes[node, number]) for number in (TEST, COLUMN, AT))
-    code = row[column]
-    if code < 0:
-        return bool(own & LOST)
-    if own & KIND == THRESHOLD:
-        return code > at
-    if code >= levels[column]:
-        return bool(own & OTHERS)
-    return code != at if own & KIND == EQUALITY else not tree.marks[at + code]
 
 
 # Many cuts at once: where paths end under each of them, and what the nodes say.
@@ -247,14 +223,7 @@ def bits(words: Words, cuts: int) -> Booleans:
 
 def first_stops(parent: Codes, stops: Words) -> Words:
     """Keep, of the cuts that end at a node, those that end at no node above."""
-    kernel = load("forest_nodes")
-    if kernel is not None:
-        kernel.first_stops(parent, stops)
-        return stops
-    closed = np.zeros_like(stops)
-    for node in range(1, len(parent)):
-        closed[node] = closed[parent[node]] | stops[parent[node]]
-        stops[node] &= ~closed[node]
+    load("forest_nodes").first_stops(parent, stops)
     return stops
 
 
@@ -305,22 +274,12 @@ class Pairs:
 
     def add(self, tree: TreeVotes, leaf: Codes, left_out: Booleans | None, room: Integers, votes: Integers) -> None:
         """Add what a tree says of rows in its leaves to their votes (rows × pairs and classes), less what their base has."""
-        kernel, lists, way = load("forest_grid"), tree.lists, self.way * len(tree)
+        lists, way = tree.lists, self.way * len(tree)
         skipped = NOBODY if left_out is None else left_out.astype(np.uint8)
-        if kernel is not None:
-            kernel.add(
-                leaf, skipped, tree.parent, tree.stops, self.cut, self.base, way, lists.start, lists.end, lists.classes,
-                lists.shares, tree.row_of, tree.dense, room, votes,
-            )  # fmt: skip
-            return
-        wide = votes.shape[1] // len(way)
-        for row in np.flatnonzero(skipped == 0) if len(skipped) else range(len(leaf)):
-            stands = tree.stands(int(leaf[row]), int(self.cut.max()) + 1)[self.cut]
-            for k, base in enumerate(self.base.tolist()):
-                for pair, sign in ((k, 1), (base, -1)):
-                    if pair >= 0:
-                        own = slice(lists.start[way[pair] + stands[pair]], lists.end[way[pair] + stands[pair]])
-                        votes[row, k * wide + lists.classes[own]] += sign * lists.shares[own]
+        load("forest_grid").add(
+            leaf, skipped, tree.parent, tree.stops, self.cut, self.base, way, lists.start, lists.end, lists.classes,
+            lists.shares, tree.row_of, tree.dense, room, votes,
+        )  # fmt: skip
 
     def whole(self, votes: Integers) -> Integers:
         """The votes themselves, rows × pairs as they were asked for × classes."""
@@ -332,8 +291,6 @@ class Pairs:
 
     def elected(self, votes: Integers) -> Codes:
         """The class of most votes per pair and row, the first where they are equal."""
-        kernel, found = load("forest_grid"), np.empty((len(self.cut), len(votes)), np.int32)
-        if kernel is None:
-            return np.asarray(self.whole(votes).argmax(axis=2).T.astype(np.int32))
-        kernel.elect(votes, self.order, self.base, np.empty(votes.shape[1], np.int64), found)
+        found = np.empty((len(self.cut), len(votes)), np.int32)
+        load("forest_grid").elect(votes, self.order, self.base, np.empty(votes.shape[1], np.int64), found)
         return found[self.place]

@@ -1,10 +1,10 @@
-"""Compile kernels to machine code: once per machine, cached, and replaced by their twins only with a warning.
+"""Compile kernels to machine code: once per machine, cached, and interpreted only with a warning.
 
 The machine code of a file is kept in a folder that carries a digest of its source, of the kernels that it imports, of Numba's
 version and of Python's: Numba's own cache does not notice that a piece in another file has changed. So a change costs the
 compilation of what it touches, and two copies of one source share their machine code. A wheel may bring compiled kernels along
 (`ready`).
-`MODELSEL_KERNELS=python` chooses the twins, and where there is none the kernel's own source, interpreted.
+`MODELSEL_KERNELS=python` chooses the kernels' own source, interpreted.
 """
 
 import hashlib
@@ -34,23 +34,30 @@ COMMENT, WORD = re.compile(r"#.*"), re.compile(r"\w+")
 FROM = re.compile(r"^\s*from\s+(modelsel\.kernels[\w.]*)\s+import\s*(\([^)]*\)|.*)", re.MULTILINE)
 
 
-VARIABLE, TWINS = "MODELSEL_KERNELS", "python"
+VARIABLE, PLAIN = "MODELSEL_KERNELS", "python"
 
 
 def wanted() -> bool:
-    """False when the person chose the twins by `MODELSEL_KERNELS=python`; ConfigurationError for a word that means nothing."""
+    """False when the person chose plain Python (`MODELSEL_KERNELS=python`); ConfigurationError for any other word."""
     said = os.environ.get(VARIABLE, "")
-    if said not in ("", TWINS):
+    if said not in ("", PLAIN):
         what = f"{VARIABLE}={said} means nothing"
-        raise ConfigurationError(Problem("MSEL-276", what, "environment", f"use {VARIABLE}={TWINS} for the twins, or unset it"))
-    return said != TWINS
+        raise ConfigurationError(
+            Problem("MSEL-276", what, "environment", f"use {VARIABLE}={PLAIN} for plain Python, or unset it")
+        )
+    return said != PLAIN
 
 
 _COMPILES, _INTERPRETS = ContextVar("compiles", default=True), ContextVar("interprets", default=False)
 
 
-def load(name: str) -> ModuleType | None:
-    """The compiled kernels of a file of this folder, or None: use the twin (a failure is said once)."""
+def load(name: str) -> ModuleType:
+    """The kernels of a file of this folder: compiled, or their own source as plain Python where they are not."""
+    return load_compiled(name) or interpret(name)
+
+
+def load_compiled(name: str) -> ModuleType | None:
+    """The compiled kernels of a file of this folder, or None: for what has another way that is quicker than plain Python."""
     return _load(name) if _COMPILES.get() or is_kept(name) else None
 
 
@@ -61,7 +68,7 @@ def interprets() -> bool:
 
 @cache
 def interpret(name: str) -> ModuleType:
-    """The kernels of a file as plain Python, for what has no twin: the same answer, some hundred times slower.
+    """The kernels of a file as plain Python: the same answer, some hundred times slower.
 
     They and the files that they import are imported beside those that are compiled, which stay as they are.
     """
@@ -89,7 +96,7 @@ def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def compile_nothing() -> Iterator[None]:
-    """Use the twins of what is not compiled yet: for work that a twin has done before its kernel would be compiled."""
+    """Compile nothing meanwhile: for work that plain Python has done before its kernel would be compiled."""
     before = _COMPILES.set(False)
     try:
         yield
@@ -100,7 +107,7 @@ def compile_nothing() -> Iterator[None]:
 @cache
 def _load(name: str) -> ModuleType | None:
     """Compile a file of kernels, or read what is kept of it, once in a process."""
-    module = _modules()[name]  # a name that is not there is a mistake of ours: KeyError, no twin
+    module = _modules()[name]  # a name that is not there is a mistake of ours: KeyError
     if not wanted():
         return None
     try:
@@ -108,7 +115,9 @@ def _load(name: str) -> ModuleType | None:
             _say_when_cold(name)
             return importlib.import_module(module)
     except Exception as reason:  # whatever Numba or LLVM may raise: the answer is the same, only slower
-        warnings.warn(f"modelsel: kernel '{name}' cannot be compiled, its slower twin is used: {reason!r}", stacklevel=2)
+        warnings.warn(
+            f"modelsel: kernel '{name}' cannot be compiled and is interpreted, which is slow: {reason!r}", stacklevel=2
+        )
         return None
 
 

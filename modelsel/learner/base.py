@@ -20,7 +20,7 @@ fields are more than arrays and plain values), `holds_gil`.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -505,26 +505,50 @@ def path_errors(path: Path, learners: Sequence[object], task: ClassTask, rows: I
     return np.asarray(wrong / total)
 
 
-# A model that says one number of every row, and the base of the learners that fit one.
+# Learners that look at no feature, and what they fit.
 
 
 @dataclass(frozen=True)
-class BaseConstant(BaseLearner):
-    """A learner that looks at no feature. A new one says `fit`."""
+class BaseFloor(BaseLearner):
+    """A learner that looks at no feature and has nothing to set. A new one says `fit`."""
 
-    reads: ClassVar[tuple[TaskKind, ...]] = NUMBER_TASKS
     unit: ClassVar[str] = "rules"
     holds_gil: ClassVar[bool] = False
     looks_at_nothing: ClassVar[bool] = True  # of the features
 
-    def fit_path(self, task: NumberTask, rows: Integers, rng: np.random.Generator) -> "ConstantModel":
-        model: ConstantModel = self.fit(task, rows, rng)
-        return model
+    def fit_path(self, task: Any, rows: Integers, rng: np.random.Generator) -> Any:
+        return self.fit(task, rows, rng)
+
+
+@dataclass(frozen=True)
+class FloorModel(FittedModel):
+    """A model that is its own path, as there are no parameters."""
+
+    def complexity(self, learners: Sequence[object]) -> Floats:
+        return np.zeros(len(learners))
+
+    def model(self, learner: object) -> Self:
+        return self
+
+
+@dataclass(frozen=True)
+class BaseConstant(BaseFloor):
+    """A learner of numbers that says the same of every row. A new one says `fit`."""
+
+    reads: ClassVar[tuple[TaskKind, ...]] = NUMBER_TASKS
+
+    @staticmethod
+    def restore(description: Description) -> "ConstantModel":
+        """Rebuild the model; ValueError where it is not whole."""
+        value = description.facts["value"]
+        if not isinstance(value, int | float) or not np.isfinite(value):
+            raise ValueError("not a whole constant model: it has to say a finite number")
+        return ConstantModel(float(value))
 
 
 @dataclass(frozen=True, eq=False)
-class ConstantModel(FittedModel):
-    """A model of one number; model and path in one, as there are no parameters."""
+class ConstantModel(FloorModel):
+    """A model of one number."""
 
     value: float
     task: NumberTask | None = None  # what it was fitted on, for its training error
@@ -539,21 +563,10 @@ class ConstantModel(FittedModel):
     def outputs(self, learners: Sequence[object], table: Table, rows: Integers, scores: bool) -> NumberOutputs:
         return NumberOutputs(np.full((len(learners), len(rows)), self.value))
 
-    def complexity(self, learners: Sequence[object]) -> Floats:
-        return np.zeros(len(learners))
-
     def training_error(self, learners: Sequence[object]) -> Floats:
         if self.task is None or self.rows is None:
             return np.full(len(learners), np.nan)
         return np.full(len(learners), training_error(self.task, self.rows, np.full(len(self.rows), self.value)))
 
-    def model(self, learner: BaseLearner) -> "ConstantModel":
+    def model(self, learner: object) -> "ConstantModel":  # without the rows that it was fitted on
         return ConstantModel(self.value)
-
-
-def restore_constant(description: Description) -> ConstantModel:
-    """The model; ValueError where it is not whole."""
-    value = description.facts["value"]
-    if not isinstance(value, int | float) or not np.isfinite(value):
-        raise ValueError("not a whole constant model: it has to say a finite number")
-    return ConstantModel(float(value))

@@ -132,22 +132,10 @@ class Counted:
         """Log-likelihood of the numeric features up to a constant, classes × rows; columns: of the table, per feature."""
         total, numeric = np.zeros((len(self.class_weight), len(rows))), np.flatnonzero(self.levels == 0)
         told = self.deviation.all(axis=0)
-        kernel = load("gaussian")
-        if kernel is None:
-            return self._gaussian(table.values[np.ix_(rows, columns)])
         by_row, none = table.by_row, np.empty((0, 0))
         by_column, by_row = (table.values.T, none) if by_row is None else (none, by_row)
         mean, deviation = np.ascontiguousarray(self.mean[:, told]), np.ascontiguousarray(self.deviation[:, told])
-        kernel.densities(by_column, by_row, rows, columns[numeric[told]], mean, deviation, np.log(deviation), total)
-        return total
-
-    def _gaussian(self, values: Floats) -> Floats:
-        """The same in NumPy, feature by feature: the twin."""
-        total = np.zeros((len(self.class_weight), len(values)))
-        for column, mean, deviation in zip(np.flatnonzero(self.levels == 0), self.mean.T, self.deviation.T):
-            if deviation.all():
-                standard = (values[:, column] - mean[:, None]) / deviation[:, None]
-                total += np.nan_to_num(-0.5 * standard**2 - np.log(deviation)[:, None])
+        load("gaussian").densities(by_column, by_row, rows, columns[numeric[told]], mean, deviation, np.log(deviation), total)
         return total
 
 
@@ -194,8 +182,6 @@ def moments(task: ClassTask, rows: Integers, weights: Floats, columns: Integers)
     A class with fewer than two known values has those of the whole column, one of equal values a hundredth of its deviation.
     """
     kernel, classes = load("gaussian"), len(task.classes)
-    if kernel is None:
-        return by_numpy(task, rows, weights, columns)
     whole, mean, squares = (np.zeros((len(columns), classes)) for _ in range(3))
     kernel.moments(task.values.T, columns, rows, task.target, weights, whole, mean, squares)
     total = whole.sum(axis=1)
@@ -212,7 +198,7 @@ def moments(task: ClassTask, rows: Integers, weights: Floats, columns: Integers)
 
 
 def by_numpy(task: ClassTask, rows: Integers, weights: Floats, columns: Integers) -> Floats:
-    """Compute the moments column by column: the twin of the kernel."""
+    """Compute the moments column by column."""
     classes, target = len(task.classes), task.target[rows]
     found = [_moments(task.values[rows, column], target, weights, classes)[:, :, None] for column in columns]
     return np.concatenate([np.empty((2, classes, 0)), *found], axis=2)

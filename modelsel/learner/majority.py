@@ -5,27 +5,16 @@ Predicts arg max_c N_c (ties: the first class) with scores N_c / N.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from modelsel.core.types import ClassTask, Codes, Description, Floats, Integers, Outputs, Table
-from modelsel.learner.base import BaseLearner, FittedModel
+from modelsel.learner.base import BaseFloor, FloorModel
 
 
 @dataclass(frozen=True)
-class Majority(BaseLearner):
+class Majority(BaseFloor):
     """The most common class of the analysis rows; there is nothing to set."""
-
-    unit: ClassVar[str] = "rules"
-    holds_gil: ClassVar[bool] = False
-    looks_at_nothing: ClassVar[bool] = True  # of the features
-
-    def fit_key(self) -> dict[str, object]:
-        return {"kind": "majority"}
-
-    def fit_path(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "MajorityModel":
-        return self.fit(task, rows, rng)
 
     def fit(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "MajorityModel":
         weight = np.bincount(task.target[rows], task.row_weights[rows], len(task.classes))
@@ -41,7 +30,7 @@ class Majority(BaseLearner):
 
 
 @dataclass(frozen=True, eq=False)
-class MajorityModel(FittedModel):
+class MajorityModel(FloorModel):
     """Class shares of the analysis rows; model and path in one, as there are no parameters."""
 
     shares: Floats
@@ -60,11 +49,5 @@ class MajorityModel(FittedModel):
         shares = np.broadcast_to(self.shares, (*shape, len(self.shares))).copy() if scores else None
         return Outputs(np.full(shape, np.argmax(self.shares), np.int32), shares)
 
-    def complexity(self, learners: Sequence[object]) -> Floats:
-        return np.zeros(len(learners))
-
     def training_error(self, learners: Sequence[object]) -> Floats:
         return np.full(len(learners), 1.0 - self.shares.max())
-
-    def model(self, learner: object) -> "MajorityModel":
-        return self

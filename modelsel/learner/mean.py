@@ -4,22 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from modelsel.core.types import Description, Integers, NumberTask
-from modelsel.learner.base import BaseConstant, ConstantModel, restore_constant
+from modelsel.core.types import Integers, NumberTask
+from modelsel.learner.base import BaseConstant, ConstantModel
 
 
 @dataclass(frozen=True)
 class Mean(BaseConstant):
     """Says the mean of the analysis rows of every row; there is nothing to set."""
 
-    def fit_key(self) -> dict[str, object]:
-        return {"kind": "mean"}
-
     def fit(self, task: NumberTask, rows: Integers, rng: np.random.Generator) -> ConstantModel:
         target, weights = task.target[rows], task.row_weights[rows]
         return ConstantModel(float(weights @ target / weights.sum()), task, rows)
-
-    @staticmethod
-    def restore(description: Description) -> ConstantModel:
-        """Rebuild the model; what it says must be finite."""
-        return restore_constant(description)

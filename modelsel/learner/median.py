@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from modelsel.core.types import Description, Integers, NumberTask
-from modelsel.learner.base import BaseConstant, ConstantModel, restore_constant
+from modelsel.core.types import Integers, NumberTask
+from modelsel.learner.base import BaseConstant, ConstantModel
 from modelsel.statistics.sampling import weighted_median
 
 
@@ -16,14 +16,6 @@ from modelsel.statistics.sampling import weighted_median
 class Median(BaseConstant):
     """Says the median of the analysis rows of every row; there is nothing to set."""
 
-    def fit_key(self) -> dict[str, object]:
-        return {"kind": "median"}
-
     def fit(self, task: NumberTask, rows: Integers, rng: np.random.Generator) -> ConstantModel:
         target, weights = task.target[rows], task.row_weights[rows]
         return ConstantModel(float(weighted_median(target, weights)), task, rows)
-
-    @staticmethod
-    def restore(description: Description) -> ConstantModel:
-        """Rebuild the model; what it says must be finite."""
-        return restore_constant(description)

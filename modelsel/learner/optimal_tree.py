@@ -40,7 +40,6 @@ from modelsel.learner.trees.leaf import Leaf, leaf_scores
 from modelsel.learner.trees.model import READS_CLASSES, NumberTreeModel, TreeModel, restore, restore_numbers
 from modelsel.learner.trees.number_path import NodeStatistics
 from modelsel.learner.trees.optimal_problem import (
-    COMPILED,
     GROUPED,
     LARGE,
     MOST_LEVELS,
@@ -106,7 +105,7 @@ class OptimalTree(BaseLearner):
             why = "; rows that are divided or follow surrogates make sides that are not nested, which the bounds need"
             yield f"missing is one of {', '.join(POLICIES)}, not {self.missing!r}{why}"
         if not wanted():
-            yield COMPILED
+            yield "under MODELSEL_KERNELS=python its search would take minutes: unset it, or take another learner"
         if self.nominal == GROUPED and task is not None:
             yield from _many_levels(task)
         if isinstance(task, NumberTask):

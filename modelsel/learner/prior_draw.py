@@ -6,13 +6,12 @@ depends neither on its place nor on the rows beside it. Expected error 1 − Σ 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.types import ClassTask, Codes, Description, Floats, Integers, Outputs, Table, positions
-from modelsel.learner.base import BaseLearner, FittedModel
+from modelsel.learner.base import BaseFloor, FloorModel
 
 TOGETHER = 1 << 16  # values: columns are read together where they are short
 STEP, FACTORS = np.uint64(0x9E3779B97F4A7C15), (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
@@ -20,18 +19,8 @@ SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31))
 
 
 @dataclass(frozen=True)
-class PriorDraw(BaseLearner):
+class PriorDraw(BaseFloor):
     """A class drawn from the class shares; there is nothing to set, and equal rows draw equal classes."""
-
-    unit: ClassVar[str] = "rules"
-    holds_gil: ClassVar[bool] = False
-    looks_at_nothing: ClassVar[bool] = True  # of the features
-
-    def fit_key(self) -> dict[str, object]:
-        return {"kind": "prior_draw"}
-
-    def fit_path(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "PriorDrawModel":
-        return self.fit(task, rows, rng)
 
     def fit(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "PriorDrawModel":
         """Keep the class shares and a random key, and measure the error on the analysis rows."""
@@ -51,7 +40,7 @@ class PriorDraw(BaseLearner):
 
 
 @dataclass(frozen=True, eq=False)
-class PriorDrawModel(FittedModel):
+class PriorDrawModel(FloorModel):
     """Class shares of the analysis rows, and the key of the draws; model and path in one."""
 
     shares: Floats
@@ -72,14 +61,8 @@ class PriorDrawModel(FittedModel):
         shares = np.broadcast_to(self.shares, (*classes.shape, len(self.shares))).copy() if scores else None
         return Outputs(classes, shares)
 
-    def complexity(self, learners: Sequence[object]) -> Floats:
-        return np.zeros(len(learners))
-
     def training_error(self, learners: Sequence[object]) -> Floats:
         return np.full(len(learners), self.missed)
-
-    def model(self, learner: object) -> "PriorDrawModel":
-        return self
 
     def _draw(self, table: Table, rows: Integers) -> Codes:
         """Draw a class for each row from a hash of its values."""

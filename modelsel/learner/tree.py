@@ -35,7 +35,7 @@ from modelsel.tree.growing.growth import (
 )
 from modelsel.tree.pruning import StoppingLimits
 from modelsel.tree.routing import RerouteState, numbers_by_node, route, weights_by_node
-from modelsel.tree.softening import CostlySoftener, Softener
+from modelsel.tree.softening import Softener
 
 BY_SURROGATES = ("surrogate", BY_COUNT)
 # A training row goes where it would go when predicted.
@@ -136,14 +136,6 @@ class Tree(BaseLearner):
         """
         own = {name: value for name, value in spec_of(self).items() if name != "leaf"} if self._dear else {}
         return {**own, "judged": True} if self._judged else own
-
-    def shortened(self) -> "Tree":
-        """Return the tree that a plan tries in its place: one whose costly softening is cut short."""
-        return replace(self, softener=self.softener.shortened()) if isinstance(self.softener, CostlySoftener) else self
-
-    def times_as_long(self, leaves: float) -> float:
-        """Return the ratio of the whole softening's time to the tried one's, for a tree of so many leaves."""
-        return self.softener.times_as_long(leaves - 1.0) if isinstance(self.softener, CostlySoftener) else 1.0
 
     @property
     def draws(self) -> bool:

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from modelsel.core.types import Booleans, Codes, Floats, Outputs, Resampling, Task
-from modelsel.kernels.compiler import load
+from modelsel.kernels.compiler import load_compiled
 from modelsel.measure.base import SHARE, BaseMeasure, class_scores
 from modelsel.statistics.auc import SortedScores, mean_by_share, multiclass_area, rankings
 
@@ -28,7 +28,7 @@ class SweptAreas:
 
     def many(self, weights: Floats) -> Floats:
         """Areas under many weightings of the rows (weightings × rows): weightings × candidates."""
-        kernel, classes = load("areas"), len(self.ranked)
+        kernel, classes = load_compiled("areas"), len(self.ranked)
         if kernel is None:
             return np.array([multiclass_area(self.truth, self.ranked, own) for own in weights])
         first = 1 if classes == 1 else 0

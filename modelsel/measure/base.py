@@ -455,14 +455,12 @@ def confusion(truth: Targets, predicted: Targets, weights: Floats | None, classe
     >>> confusion(np.array([0, 0, 1], np.int32), np.array([[0, 1, 1]], np.int32), None, 2)[0].tolist()
     [[1.0, 1.0], [0.0, 1.0]]
     """
-    if (kernel := load("confusion")) is not None:
-        each = np.empty(0) if weights is None else np.ascontiguousarray(weights, np.float64)
-        said = np.ascontiguousarray(predicted, np.int32)
-        counts: Floats = kernel.count(np.ascontiguousarray(truth, np.int32), said, each, classes)
-        if len(counts) < len(predicted):
-            raise ValueError(f"a predicted class is none of the {classes}")
-        return counts
-    return confusion_in_numpy(np.asarray(truth, np.int32), np.asarray(predicted, np.int32), weights, classes)
+    each = np.empty(0) if weights is None else np.ascontiguousarray(weights, np.float64)
+    said = np.ascontiguousarray(predicted, np.int32)
+    counts: Floats = load("confusion").count(np.ascontiguousarray(truth, np.int32), said, each, classes)
+    if len(counts) < len(predicted):
+        raise ValueError(f"a predicted class is none of the {classes}")
+    return counts
 
 
 def right_answers(truth: Targets, classes: int) -> Outputs:
@@ -489,15 +487,6 @@ def right_answers(truth: Targets, classes: int) -> Outputs:
         return NumberOutputs(np.asarray(truth, np.float64)[None, :])
     codes = np.asarray(truth, np.int32)
     return ClassOutputs(codes[None, :], np.eye(classes)[codes][None, :, :])
-
-
-def confusion_in_numpy(truth: Codes, predicted: Codes, weights: Floats | None, classes: int) -> Floats:
-    """Count confusion matrices in NumPy, as the compiled kernel does."""
-    candidates = len(predicted)
-    cell = (np.arange(candidates)[:, None] * classes + truth) * classes + predicted
-    each = None if weights is None else np.broadcast_to(weights, predicted.shape).ravel()
-    counts: Floats = np.bincount(cell.ravel(), each, minlength=candidates * classes * classes).astype(np.float64)
-    return counts.reshape(candidates, classes, classes)
 
 
 def ratio(above: Floats, below: Floats, otherwise: float) -> Floats:

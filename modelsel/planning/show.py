@@ -35,9 +35,18 @@ from modelsel.guard.checks.look_context import is_used_up
 from modelsel.guard.release import count_limits
 from modelsel.measure.base import BaseMeasure, right_answers
 from modelsel.planning.make import Plan
-from modelsel.planning.probe import Estimate
 from modelsel.statistics.certificate import NO_INFORMATION, SpendingState
 from modelsel.statistics.prices import full
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Seconds with so many workers, and bytes beyond the data."""
+
+    seconds: float
+    memory: float
+    workers: int
+
 
 # The part of a plan that nested cross-validation adds: the whole selection again, once for each analysis part.
 

@@ -15,7 +15,7 @@ from scipy.special import betaincinv, ndtri
 
 from modelsel.core.spec import number, one_of, plain
 from modelsel.core.types import AnyTask, Codes, Floats, Integers
-from modelsel.kernels.compiler import load
+from modelsel.kernels.compiler import load_compiled
 from modelsel.kernels.layout import BY_BETA, BY_DEVIATE, NOTHING_MORE
 from modelsel.pruner.base import CountsErrors, RecomputedPath
 from modelsel.tree.cutting import TIE, PruningData, Reroute, cheaper_as_leaf, errors_as_leaf, reached
@@ -207,7 +207,7 @@ def _parents(places: list[RaisePosition]) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class SubtreeRaiser:
-    """Raising in NumPy, the twin of the compiled kernel."""
+    """Raising in NumPy, row by row."""
 
     reroute: Reroute
     target: Codes
@@ -295,7 +295,7 @@ def raise_by_kernel(
 
     how, charge: the limit (`kernels.trees.raising`), and its share of almost all, confidence and deviate.
     """
-    kernel = load("raising")
+    kernel = load_compiled("raising")
     if kernel is None:
         return None
     tree, rule = cut.tree, np.array([*charge, slack, TIE])

@@ -87,7 +87,7 @@ class DetailsShape(TypedDict):
     data: DataShape
     audit: AuditShape | NothingShape
     pairs: list[PairShape]
-    folds: FoldsShape
+    folds: NotRequired[FoldsShape]  # older versions wrote none
     higher_is_better: bool
     shows: Mapping[str, Mapping[str, Any]]
     predict_1000_rows: Mapping[str, float]

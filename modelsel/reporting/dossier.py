@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from itertools import islice
-from typing import Any, Literal
+from typing import Literal
 
-from modelsel.core.outcome import StudySummary
+from modelsel.core.outcome import FindingShape, StudySummary
 from modelsel.guard.reporting.page import NOT_SHOWN
+from modelsel.guard.reporting.report import TestSetShape
+from modelsel.record.documents import DataShape, audit_of
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.checklists import Checklist, Item
 from modelsel.reporting.roots import outcome_as_read
@@ -165,9 +167,9 @@ class Record:
         """Read the files of a run."""
         self.folder = folder
         self.outcome: StudySummary = outcome_as_read(folder.outcome())
-        self.details: Mapping[str, Any] = folder.details()
-        self.config: Mapping[str, Any] = folder.config()
-        self.explanation: Mapping[str, Any] = folder.explanation()
+        self.details = folder.details()
+        self.config = folder.config()
+        self.explanation = folder.explanation()
 
     def fact(self, name: str) -> Fact | None:
         """A fact by its name; None where the record does not say."""
@@ -186,27 +188,25 @@ class Record:
         known = self.outcome.winner["parameters"]
         return {name: value for name, value in known.items() if name != "kind" and value is not None}
 
-    @cached_property
-    def data(self) -> Mapping[str, Any]:
-        """The facts about the development rows."""
-        found: Mapping[str, object] = self.details.get("data", {})
-        return found
-
-    @cached_property
-    def test_sets(self) -> list[Mapping[str, Any]]:
-        """The audit of the sealed rows, as it stood when the study ended."""
-        found: list[Mapping[str, object]] = self.details.get("audit", {}).get("test_sets", [])
-        return found
+    @property
+    def data(self) -> DataShape:
+        """The facts about the development rows; in runs of older versions some or all are missing."""
+        return self.details.get("data", {})
 
     @property
-    def findings(self) -> Sequence[Mapping[str, Any]]:
+    def findings(self) -> Sequence[FindingShape]:
         """The findings of the study."""
-        found: Sequence[Mapping[str, object]] = self.outcome.extra.get("findings", ())
-        return found
+        return self.outcome.findings
+
+    @cached_property
+    def test_sets(self) -> Sequence[TestSetShape]:
+        """The audit of the sealed rows, as it stood when the study ended."""
+        audit = audit_of(self.details)
+        return audit["test_sets"] if audit is not None else ()
 
     def sentences(self, *begins: str) -> str:
         """The messages of findings, by the beginnings of their codes."""
-        return _texts(one for one in self.findings if one["code"].startswith(begins))
+        return _texts(one for one in self.outcome.findings if one["code"].startswith(begins))
 
     def settings(self, *names: str) -> str:
         """Settings of the chosen candidate by the last part of their names, in words."""
@@ -221,7 +221,7 @@ def _list_settings(settings: Mapping[str, object]) -> str:
     return ", ".join(f"{name}={value}" for name, value in settings.items() if value not in (None, [], {}, ""))
 
 
-def _texts(findings: Iterable[Mapping[str, object]]) -> str:
+def _texts(findings: Iterable[FindingShape]) -> str:
     """Return the texts of findings."""
     return "; ".join(f"{one['code']}: {one['message']}" for one in islice(findings, SHOWN))
 
@@ -278,7 +278,7 @@ def _suffices(record: Record) -> str | None:
 
 def _tell_gaps(record: Record) -> str | None:
     """Tell the gaps, by feature."""
-    if "features" not in record.data:
+    if not record.data.get("features"):
         return None
     gaps = ", ".join(f"{one['name']} {one['missing']:.1%}" for one in record.data["features"][:SHOWN] if one["missing"])
     return f"{record.data['missing']:.1%} of the cells of the development rows are missing{': ' if gaps else ''}{gaps}."
@@ -304,7 +304,7 @@ def _candidates(record: Record) -> str:
 def _fold_sizes(record: Record) -> str | None:
     """Tell the numbers of rows of the folds."""
     folds = record.details.get("folds")
-    if not folds:
+    if folds is None:
         return None
     fit, assess = ((min(folds[name]), max(folds[name])) for name in ("analysis", "assessment"))
     return f"Folds fit on {fit[0]:,} to {fit[1]:,} rows and assess {assess[0]:,} to {assess[1]:,}."
@@ -312,7 +312,7 @@ def _fold_sizes(record: Record) -> str | None:
 
 def _floor(record: Record) -> str | None:
     floors = record.outcome.extra.get("floor") or ()
-    said = ", ".join(f"{one['learner']} {score(one['cv']['mean'])}" for one in floors)
+    said = ", ".join(f"{one['learner']} {score(one['cv']['mean'])}" for one in floors if one["cv"])
     return f"On the same folds: {said}." if said else None
 
 
@@ -399,7 +399,7 @@ def _slices(record: Record) -> str | None:
     known = record.explanation.get("weak_slices")
     if not known or "slices" not in known:
         return None
-    weak = [one for one in known["slices"] if one["adjusted"] < 0.05]
+    weak = [one for one in known["slices"] if one["adjusted"] is not None and one["adjusted"] < 0.05]
     said = "; ".join(f"{one['slice']}: {one['wrong']:,} of {one['rows']:,} wrong" for one in weak[:SHOWN])
     told = said or "none is worse than the rest beyond chance"
     return f"Groups of rows were searched for a higher error: {told}."

@@ -1,25 +1,27 @@
 """The forecast of a study: its plan and cost, with all findings about its data, before a look is spent."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from modelsel.config.compose import BATES, Config
-from modelsel.config.settings import AUTO
+from modelsel.config.settings import ALL, AUTO
 from modelsel.core.types import Finding
 from modelsel.dataset.identifiers import suggested_scheme
 from modelsel.explanation.explain import forecast_lines
 from modelsel.explanation.explain import lines as explaining
 from modelsel.guard.copied_units import declared_units
 from modelsel.guard.entries import is_ordered_in_time
-from modelsel.kernels import compiler
+from modelsel.measure.beside import bounding_measures, other_measures
 from modelsel.planning import exports
-from modelsel.planning.make import distinct_candidates, make, say_identical
-from modelsel.planning.probe import estimate
-from modelsel.planning.show import Nesting, lines, simpler, warnings
+from modelsel.planning.make import Plan, distinct_candidates, make, say_identical
+from modelsel.planning.show import Estimate, Nesting, lines, simpler, warnings
 from modelsel.record.folder import folder_name, runs_folder
 from modelsel.record.repeated import repeated_otherwise
 from modelsel.reporting.screen import Part, screen
-from modelsel.runner.execution.executors import Pool
+from modelsel.runner.costs import after_cells, estimate, slowness
+from modelsel.runner.evaluation.context import RunContext
+from modelsel.runner.evaluation.limits import CellLimits
+from modelsel.runner.execution.executors import choose_pool
 from modelsel.runner.study_data import StudyData, prepare
 
 DEFAULT_MEASURE = (
@@ -80,16 +82,14 @@ class Forecast:
 
 
 def forecast(config: Config) -> Forecast:
-    """Plan a study. Fits none of the rows, opens nothing; writes only, in this machine's cache, how long the probe took."""
+    """Plan a study. Fits few of the development rows, to see what fits cost; opens nothing and writes nothing."""
     material = prepare(config)
     config = material.config
     candidates = distinct_candidates(config.candidates, material.development.features, config.reads_scores)
     said_once = say_identical(len(config.candidates), len(candidates))
     candidates = (*candidates, *(one for entry in config.adaptive for one in entry.stand_ins))
     plan = make(candidates, material.development, material.resampling)
-    workers = Pool(config.pool.kind, config.pool.n_jobs).jobs
-    folder = compiler.base() / "probes"
-    cost = estimate(plan, material.development, material.resampling, config.reads_scores, workers, folder=folder)
+    cost = _cost(config, material, plan)
     outer = (
         None
         if config.outer is None
@@ -128,6 +128,17 @@ def forecast(config: Config) -> Forecast:
         fits=plan.needed, naive_fits=plan.naive, seconds=cost.seconds, memory=cost.memory,
         findings=(*found, *warned),
     )  # fmt: skip
+
+
+def _cost(config: Config, material: StudyData, plan: Plan) -> Estimate:
+    """What the fits cost, and the look and the record behind them."""
+    pool = choose_pool(config.pool, CellLimits(config.limit.seconds, config.limit.bytes), plan.candidates)
+    task, folds = material.development, material.resampling
+    beside = bounding_measures(config.measure, getattr(config.rule, "bounds", ()))
+    if config.measures == ALL:
+        beside = {**beside, **other_measures(config.measure, task, folds, scores=True)}
+    found = estimate(RunContext(task, folds, plan, config.measure, config.seed, beside=beside), pool)
+    return replace(found, seconds=found.seconds * slowness() + after_cells(task))
 
 
 NOT_FIRST = ("sizes", "batches", "cells", "inner fits", "quota", "simpler", "export")  # of a plan, for who asks for more

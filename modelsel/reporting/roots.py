@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import isfinite, sqrt
 
-from modelsel.core.outcome import CorrectedShape, ScoreShape, StudySummary, WinnerShape
+from modelsel.core.outcome import CorrectedShape, MoreShape, ScoreShape, StudySummary, WinnerShape
 from modelsel.record.candidates import Row
 from modelsel.record.documents import PairShape
 
@@ -26,11 +26,12 @@ def outcome_as_read(outcome: StudySummary) -> StudySummary:
     """The summary with roots in place of mean squared errors; any other as it is."""
     if not is_squared(outcome):
         return outcome
-    extra = dict(outcome.extra)
+    extra: MoreShape = {**outcome.extra}
     if floor := extra.get("floor"):
         extra["floor"] = [{**line, "cv": None if line["cv"] is None else _score(line["cv"])} for line in floor]
     if nested := extra.get("nested"):
-        extra["nested"] = {**(_interval(nested) or {}), "scores": [root(one) for one in nested["scores"]]}
+        low, mean, high = (_root(nested[end]) for end in ("low", "mean", "high"))
+        extra["nested"] = {**nested, "mean": mean, "low": low, "high": high, "scores": [root(one) for one in nested["scores"]]}
     if made := extra.get("ensembles"):
         extra["ensembles"] = [{**one, "corrected": _interval(one["corrected"])} for one in made]
     winner: WinnerShape = {

@@ -8,7 +8,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from modelsel.core.outcome import StudySummary, TestResult, mean_size
+from modelsel.core.outcome import FloorShape, ScoreShape, StudySummary, TestResult, mean_size
 from modelsel.core.types import Finding
 from modelsel.guard.reporting.report import AuditShape, NextLookShape
 from modelsel.record.candidates import Row, varied_parameters
@@ -410,8 +410,8 @@ class BaselineLine:
     reason: str
 
     @classmethod
-    def of(cls, said: Mapping[str, Any]) -> "BaselineLine":
-        cv = said["cv"] or {"mean": math.nan, "se": math.nan}
+    def of(cls, said: FloorShape) -> "BaselineLine":
+        cv: ScoreShape = said["cv"] or {"mean": math.nan, "se": math.nan}
         se = math.nan if cv["se"] is None else cv["se"]
         return cls(said["id"], said["learner"], bool(said["candidate"]), cv["mean"], se, said["reason"])
 

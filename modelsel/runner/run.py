@@ -18,7 +18,8 @@ from modelsel.core.system.memory import give_back
 from modelsel.core.types import Floats, Resampling, Task
 from modelsel.measure.base import BaseMeasure
 from modelsel.planning.make import Plan
-from modelsel.runner.budget import Budget, after_cells, samples
+from modelsel.runner.budget import Budget
+from modelsel.runner.costs import after_cells, samples
 from modelsel.runner.ensembles import form_ensembles
 from modelsel.runner.evaluation.cell_result import NOTHING, failing
 from modelsel.runner.evaluation.context import CellJob, RunContext
@@ -95,7 +96,7 @@ def run(
     plan.check(task, resampling)
     crew = choose_pool(pool, limits, plan.candidates)
     work = RunContext(task, resampling, plan, measure, seed, limits, len(plan.candidates) <= ROWS_FOR_ALL, beside)
-    work = replace(work, spare=spare is not None and spare.serves(work))
+    work = replace(work, spare=frozenset() if spare is None else spare.serves(work))
     books = [RunIndex(work, journal, retry_failed, spare=spare)]
     try:
         with interruptible(), alarm(None if deadline is None else max(deadline - after_cells(task), deadline / 2)):

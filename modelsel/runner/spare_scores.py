@@ -12,7 +12,7 @@ from modelsel.core.types import Floats
 from modelsel.runner.evaluation.cell_result import CellKey, CellResult
 from modelsel.runner.evaluation.context import RunContext
 
-ROOM = 1 << 25  # bytes of class scores that are kept; of a plan that would need more, none are, and a fit is repeated
+ROOM = 1 << 27  # bytes of class scores that are kept; of batches that would need more, none are, and a fit is repeated
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,14 +22,17 @@ class SpareScores:
     room: int = ROOM
     _kept: dict[str, dict[int, Floats]] = field(default_factory=dict)
 
-    def serves(self, work: RunContext) -> bool:
-        """Say whether the class scores of all of a run's candidates are kept: they fit, and its measures do not read them.
+    def serves(self, work: RunContext) -> frozenset[int]:
+        """Return the batches whose class scores are kept: the smallest, as many as there is room for.
 
-        Not where cells have limits, which are those of what the measure needs.
+        None where measures read them anyway, or where cells have limits, which are those of what the measure needs.
         """
-        assessed = sum(len(fold.assessment) for fold in work.resampling.folds)
-        needed = 8 * assessed * work.task.class_count * len(work.plan.candidates)
-        return work.rows and not work.needs_scores and not work.limits.any and 0 < needed <= self.room
+        if not work.rows or work.needs_scores or work.limits.any or not work.task.class_count:
+            return frozenset()
+        each = 8 * sum(len(fold.assessment) for fold in work.resampling.folds) * work.task.class_count
+        sizes = np.array([len(batch.members) for batch in work.plan.batches], np.int64)
+        order = np.argsort(sizes, kind="stable")
+        return frozenset(order[np.cumsum(sizes[order]) * each <= self.room].tolist())
 
     def keep(self, key: CellKey, result: CellResult) -> None:
         """Take in what a finished cell knows beside its record; class scores that are not finite are left out."""

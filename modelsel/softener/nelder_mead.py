@@ -8,7 +8,7 @@ Nelder and Mead 1965; Dvořák 2019, *Softening splits in classification trees*.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import ModuleType
 from typing import ClassVar
 
@@ -19,10 +19,8 @@ from modelsel.core.spec import one_of, whole
 from modelsel.core.types import AnyTask, Floats, Integers, Task
 from modelsel.kernels.compiler import load
 from modelsel.softener.range_fraction import RangeFraction
-from modelsel.statistics.auc import auc
 from modelsel.tree.node import LEAF, DecisionTree, PrunedView
 from modelsel.tree.softening import Widths, layout, ramps, values_at_tests
-from modelsel.tree.softening import walk_in_numpy as walk
 
 # The objective: one soft pass over the training rows and one reduction, both compiled.
 
@@ -84,8 +82,6 @@ class Objective(ObjectiveRows):
     def __call__(self, widths: Widths) -> float:
         """Compute the objective at some widths."""
         soft, ranks = load("soft"), load("ranks")
-        if soft is None or ranks is None:
-            return evaluate(self, widths)
         tree = layout(self.tree, widths)
         return self.mean([self._of_class(each, tree, soft, ranks) for each in self.classes])
 
@@ -102,31 +98,7 @@ class Objective(ObjectiveRows):
         return float(soft.deviation(self.scores, each.positive, self.weights, SHAPES[self.kind]))
 
 
-# The objective in NumPy: the twin of the compiled one.
-
-
-def evaluate(objective: ObjectiveRows, widths: Widths) -> float:
-    """Evaluate the objective at some widths."""
-    owner, leaf, part = walk(objective.tree, widths, objective.x)
-    values = []
-    for each in objective.classes:
-        r = np.asarray(np.bincount(owner, part * each.of_leaf[leaf], len(objective.x)), np.float64)
-        values.append(_of_class(objective, each, r))
-    return objective.mean(values)
-
-
-def _of_class(objective: ObjectiveRows, each: ClassContrast, r: Floats) -> float:
-    """Compute the objective of one class from scores r."""
-    if objective.kind == "auc":
-        return -float(auc(each.positive.astype(bool), r, objective.weights))
-    d = np.abs(r - each.positive)
-    loss = {"diff": d, "square": d**2, "exptr": np.exp(4 * (d - 1))}[objective.kind]
-    return float(np.average(loss, weights=objective.weights))
-
-
 PER_NODE = 200  # iterations per softened node
-EACH = 1.25  # evaluations per iteration, as a plan expects them
-TRIED = 20  # iterations that a plan tries
 COLLAPSED = 1e-7  # extent of the simplex, in p and in the objective, below which it can improve nothing that is seen
 
 
@@ -158,19 +130,6 @@ class NelderMead:
 
     def widths(self, cut: PrunedView, task: Task, rows: Integers) -> Widths:
         return self.search(cut, task, rows).widths
-
-    def shortened(self) -> "NelderMead":
-        """A search of a few iterations, after the first simplex of a point per width and one more."""
-        return replace(self, iterations=min(self.iterations or TRIED, TRIED))
-
-    def times_as_long(self, splits: float) -> float:
-        """Return the ratio of all iterations' evaluations to those of `shortened`, on a tree of so many splits.
-
-        >>> round(NelderMead().times_as_long(10))  # 2,521 evaluations instead of 46
-        55
-        """
-        first, tried = 2.0 * splits + 1.0, EACH * (self.shortened().iterations or 0)
-        return (first + EACH * (self.iterations or PER_NODE * splits)) / (first + tried)
 
     def search(self, cut: PrunedView, task: Task, rows: Integers) -> Search:
         """The widths, and how they were found."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from modelsel.config.compose import Config
 from modelsel.config.settings import AUTO
-from modelsel.core.outcome import TestResult
+from modelsel.core.outcome import MoreShape, TestResult
 from modelsel.core.reading import TableReading
 from modelsel.core.satellites import part
 from modelsel.core.selection import Assessed, Selection
@@ -73,7 +73,7 @@ def opens_test(config: Config, material: StudyData) -> bool:
     return config.final_test is True or (config.final_test == AUTO and not material.grave)
 
 
-def reason_closed(config: Config, material: StudyData, folder: RunFolder) -> dict[str, object]:
+def reason_closed(config: Config, material: StudyData, folder: RunFolder) -> MoreShape:
     """Say why `auto` left the test set closed, and what opens it; a sweep, which looks at its end, reads it too."""
     codes = [finding.code for finding in material.grave]
     if not codes or not len(material.sealed):

@@ -10,10 +10,11 @@ the candidates of one share their fits.
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
 
 from modelsel.config.expand import AdaptiveEntry
 from modelsel.core.errors import NoCandidateError
+from modelsel.core.outcome import SearchShape, TrialShape
 from modelsel.core.surroundings import Progress
 from modelsel.core.types import Candidate, Resampling, Task
 from modelsel.foreign.tpe import AskedTrial, Tpe, sampler
@@ -43,10 +44,12 @@ class Searched:
     candidates: tuple[Candidate, ...]
     trials: tuple[RecordedTrial, ...]
 
-    def facts(self, entries: Sequence[AdaptiveEntry]) -> dict[str, Any]:
+    def facts(self, entries: Sequence[AdaptiveEntry]) -> SearchShape:
         """The facts of the search that study.json states."""
-        each = [{"entry": one.entry, "trial": one.number, "seed": one.seed, "id": one.candidate, "score": one.score}
-                for one in self.trials]  # fmt: skip
+        each: list[TrialShape] = [
+            {"entry": one.entry, "trial": one.number, "seed": one.seed, "id": one.candidate, "score": one.score}
+            for one in self.trials
+        ]
         return {"kind": "tpe", "sampler": sampler(), "batch": entries[0].batch, "most": sum(one.trials for one in entries),
                 "trials": each}  # fmt: skip
 

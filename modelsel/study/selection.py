@@ -18,6 +18,7 @@ from modelsel.config.compose import BATES, Config
 from modelsel.config.settings import ALL
 from modelsel.core import spec
 from modelsel.core.errors import NoCandidateError
+from modelsel.core.outcome import EnsembleShape, FloorShape, MoreShape, ScoreShape
 from modelsel.core.selection import Selection
 from modelsel.core.surroundings import Progress
 from modelsel.core.types import Candidate, Resampling, Task, TaskKind
@@ -48,7 +49,7 @@ def select(
     folder: RunFolder,
     progress: Progress,
     spent: float = 0.0,
-) -> tuple[Results, Selection, dict[str, object]]:
+) -> tuple[Results, Selection, MoreShape]:
     """All cells of the plan and what is chosen by them; floor and, where it is asked for, the nested estimate beside.
 
     Where entries are searched by their scores, the plan grows from the listed `candidates` by those that are asked for.
@@ -60,9 +61,11 @@ def select(
         race = Race(config.rule) if config.race.on else None
         left = None if config.deadline is None else max(config.deadline - spent, 1e-3)
         shown = {**_measures_beside(config, task, material.resampling), **bounded}
-        extra: dict[str, object] = {}
+        searched: MoreShape = {}
         if config.adaptive:
-            plan, extra = _search_entries(config, material, candidates, partial(compute, beside=shown, spare=spare), progress)
+            plan, searched = _search_entries(
+                config, material, candidates, partial(compute, beside=shown, spare=spare), progress
+            )
             compute = partial(compute, tell=QUIET)
         results = compute(plan, task, material.resampling, deadline=left, beside=shown, race=race, spare=spare,
                           seconds=None if config.adaptive else config.search.seconds)  # fmt: skip
@@ -74,8 +77,8 @@ def select(
         if config.deadline is None:
             again = partial(compute, task=task, resampling=material.resampling, tell=QUIET, spare=spare)
             selection = with_score_measures(selection, results, lambda plan, beside: again(plan, beside=beside))
-        made = {"ensembles": own} if (own := _ensembles(selection)) else {}
-        extra = {"floor": [line.to_dict() for line in guessed], **_rounds(results), **made, **extra}
+        made: MoreShape = {"ensembles": own} if (own := _ensembles(selection)) else {}
+        extra: MoreShape = {"floor": [line.to_dict() for line in guessed], **_rounds(results), **made, **searched}
         near = near_floor(selection, [line.cv["mean"] for line in guessed if line.cv])
         if config.outer is None or not needs_nested(config.corrected, selection, near):
             return results, with_caution(selection, near), extra
@@ -117,7 +120,7 @@ def choices_anew(config: Config, material: StudyData, folder: RunFolder) -> list
 
 def _search_entries(
     config: Config, material: StudyData, listed: Sequence[Candidate], compute: Callable[..., Results], progress: Progress
-) -> tuple[Plan, dict[str, object]]:
+) -> tuple[Plan, MoreShape]:
     """Search the entries that are searched by their scores; return the plan of all candidates, and the trials as facts."""
     task, folds, higher = material.development, material.resampling, config.measure.higher_is_better
     many = len(listed) + config.to_ask
@@ -127,7 +130,7 @@ def _search_entries(
     return make(found.candidates, task, folds), {"search": found.facts(config.adaptive)}
 
 
-def _rounds(results: Results) -> dict[str, object]:
+def _rounds(results: Results) -> MoreShape:
     """By candidate, the rounds at which boosting stopped early on each fold; empty where nobody stops early."""
     sizes = results.book.scores.columns["complexity"]
     stops = [at for at, one in enumerate(results.candidates) if getattr(one.learner, "early_stopping", None) is not None]
@@ -146,7 +149,7 @@ def _measures_beside(config: Config, task: Task, resampling: Resampling) -> Mapp
     return every if config.measures == ALL else measures_by_default(every, task)
 
 
-def _ensembles(selection: Selection) -> list[dict[str, object]]:
+def _ensembles(selection: Selection) -> list[EnsembleShape]:
     """The ensembles that were picked: their members, how often each was, and what the picking is worth."""
     return [
         {
@@ -202,10 +205,10 @@ class BaselineScore:
 
     candidate: Candidate
     in_space: bool  # the space lists it: it is a candidate too
-    cv: dict[str, Any] | None
+    cv: ScoreShape | None
     reason: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> FloorShape:
         """Return it as study.json has it."""
         learner = spec.kind_of(self.candidate.learner)
         return {"id": self.candidate.id, "learner": learner, "candidate": self.in_space, "cv": self.cv, "reason": self.reason}
@@ -239,5 +242,5 @@ def _line(candidate: Candidate, results: Results, at: int, *, in_space: bool) ->
     board = results.board
     if not board.eligible[at]:
         return BaselineScore(candidate, in_space, None, results.reasons[at])
-    cv = {"mean": float(board.mean[at]), "se": float(board.se[at]), "folds": board.folds[at].tolist()}
+    cv: ScoreShape = {"mean": float(board.mean[at]), "se": float(board.se[at]), "folds": board.folds[at].tolist()}
     return BaselineScore(candidate, in_space, cv)

@@ -101,34 +101,7 @@ def weakest_links(cut: PrunedView, risk: Floats, price: Floats) -> Floats:
     0 count as 0; a node that never stands alone as the top of a collapsed subtree keeps infinity.
     """
     tree, tie, kernel = cut.tree, 0.1 * TIE * float(risk[0]), load("weakest_links")
-    if kernel is None:
-        return _collapse(tree, *_links(cut, risk, price), tie)
     critical: Floats = kernel.collapse(tree.parent, tree.first, tree.child, cut.leaf, risk, price, tie)
-    return critical
-
-
-def _links(cut: PrunedView, risk: Floats, price: Floats) -> tuple[Floats, Floats, Floats]:
-    """Compute per node what its leaves save in risk, the price of its tests, and their ratio.
-
-    The ratio is that of standing tests; infinite elsewhere.
-    """
-    gap, prices, link = risk - below(cut, risk), tests_below(cut, price), np.full(len(risk), np.inf)
-    inner = reached(cut) & ~cut.leaf
-    link[inner] = gap[inner] / prices[inner]
-    return gap, prices, link
-
-
-def _collapse(tree: DecisionTree, gap: Floats, prices: Floats, link: Floats, tie: float) -> Floats:
-    """The twin of the compiled `collapse`."""
-    critical, strength = np.full(len(link), np.inf), 0.0
-    while (least := link[node := int(np.argmin(link))]) < np.inf:
-        strength = float(least) if least > strength + tie else strength
-        critical[node] = strength
-        link[node : node + tree.size[node]] = np.inf
-        above = _ancestors(tree, node)
-        gap[above] -= gap[node]
-        prices[above] -= prices[node]
-        link[above] = gap[above] / prices[above]
     return critical
 
 
@@ -140,14 +113,6 @@ def steps(cut: PrunedView, critical: Floats) -> Floats:
         least[nodes] = np.minimum(least[above], critical[above])
     changes = reached(cut) & ~cut.leaf & (critical < least)
     return np.unique(critical[changes])
-
-
-def _ancestors(tree: DecisionTree, node: int) -> list[int]:
-    """List a node's ancestors, nearest first."""
-    above = []
-    while (node := int(tree.parent[node])) >= 0:
-        above.append(node)
-    return above
 
 
 def _upwards(tree: DecisionTree) -> Iterator[tuple[Integers, Integers]]:

@@ -9,12 +9,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.types import Booleans, ClassTask, Codes, Floats, Integers, Table
+from modelsel.core.types import ClassTask, Codes, Floats, Integers, Table
 from modelsel.kernels.compiler import load
 from modelsel.tree.growing.late_surrogates import LateTree
 from modelsel.tree.node import (
     BY_SURROGATES,
-    LEAF,
     MULTIWAY,
     SUBSET,
     THRESHOLD,
@@ -78,10 +77,8 @@ def route(tree: DecisionTree, table: Table, rows: Integers) -> Routed:
     Raises ValueError for a table that nobody has `checked` and that has infinite values.
     """
     kernel = load("route")
-    if not table.checked and (kernel is None or len(rows) != len(table)) and np.isinf(table.values).any():
+    if not table.checked and len(rows) != len(table) and np.isinf(table.values).any():
         raise ValueError(TOO_LARGE)
-    if kernel is None:
-        return walk(tree, table, rows)
     by_row = table.by_row
     sent = _pack(tree, kernel, in_place=by_row is not None)
     columns, by_row = (table.values.T, NO_ROWS) if by_row is None else (NO_ROWS, by_row)
@@ -110,33 +107,15 @@ def ends(tree: DecisionTree, cuts: Sequence[PrunedView]) -> tuple[Codes, Integer
     marks = np.empty((len(cuts), len(tree)), bool)
     for own, cut in zip(marks, cuts, strict=True):
         own[:] = cut.leaf
-    kernel = load("route")
-    if kernel is None:
-        from modelsel.tree import cutting
-
-        ended = np.array([cutting.ends(cut) for cut in cuts], np.int32).reshape(marks.shape)
-        return ended, np.array([cutting.leaves(cut) for cut in cuts], np.int64)
-    ended, leaves = kernel.ends(tree.parent, marks)
+    ended, leaves = load("route").ends(tree.parent, marks)
     return ended, leaves
 
 
 def weights_by_node(tree: DecisionTree, routed: Routed, target: Codes, weight: Floats) -> Floats:
     """Nodes × classes: the weight of routed rows that passes each node."""
-    kernel = load("tallies")
-    if kernel is None:
-        return in_numpy(tree, routed, target, weight)
     undivided = isinstance(routed, Undivided)
     owner, part = (np.empty(0, np.int64), np.empty(0)) if undivided else (routed.owner, routed.part)
-    counts: Floats = kernel.arrived(owner, routed.leaf, part, target, weight, tree.parent, len(tree.classes))
-    return counts
-
-
-def in_numpy(tree: DecisionTree, routed: Routed, target: Codes, weight: Floats) -> Floats:
-    """Route rows in NumPy, as the compiled kernel does."""
-    counts = np.zeros(tree.counts.shape)
-    np.add.at(counts, (routed.leaf, target[routed.owner]), routed.part * weight[routed.owner])
-    for node in range(len(tree) - 1, 0, -1):
-        counts[tree.parent[node]] += counts[node]
+    counts: Floats = load("tallies").arrived(owner, routed.leaf, part, target, weight, tree.parent, len(tree.classes))
     return counts
 
 
@@ -230,46 +209,6 @@ def _flat_surrogates(tree: DecisionTree, found: Surrogates | None) -> tuple[NDAr
         sides.append(side)
         start += len(side)
     return levels, found.first, found.feature, found.threshold, found.flipped.astype(np.uint8), at, np.concatenate(sides)
-
-
-# Send rows down a tree in NumPy, a node at a time: the twin of the compiled walk.
-
-
-def walk(tree: DecisionTree, table: Table, rows: Integers) -> Routed:
-    """Fragments of rows, row after row, and how many rows met an unseen level."""
-    stack = [(0, np.arange(len(rows)), np.ones(len(rows)))]
-    ended: list[tuple[Integers, int, Floats]] = []
-    met = np.zeros(len(rows), bool)
-    while stack:
-        node, owner, part = stack.pop()
-        if tree.test[node] == LEAF:
-            ended.append((owner, node, part))
-            continue
-        branch, unseen = _branches(tree, node, table.values, rows[owner])
-        met[owner[unseen]] = True
-        for place, child in enumerate(tree.children(node)):
-            own = (branch == place) | ((branch < 0) & (tree.share[child] > 0))
-            if own.any():
-                stack.append((int(child), owner[own], np.where(branch[own] < 0, part[own] * tree.share[child], part[own])))
-    owner = np.concatenate([np.zeros(0, np.int64), *(each[0] for each in ended)])
-    leaf = np.concatenate([np.zeros(0, np.int32), *(np.full(len(each[0]), each[1], np.int32) for each in ended)])
-    part = np.concatenate([np.zeros(0), *(each[2] for each in ended)])
-    order = np.lexsort((leaf, owner))
-    return Routed(owner[order], leaf[order], part[order], len(rows), int(met.sum()))
-
-
-def _branches(tree: DecisionTree, node: int, values: Floats, rows: Integers) -> tuple[Integers, Booleans]:
-    """Position of the child per row, −1 where the row is divided; and which rows met an unseen level."""
-    feature = int(tree.feature[node])
-    value = values[rows, feature]
-    missing = np.isnan(value)
-    unseen = (value >= len(tree.features[feature].levels)) & (tree.test[node] != THRESHOLD)
-    branch = position(tree, node, np.where(missing | unseen, 0.0, value))
-    branch[unseen] = tree.majority[node]
-    assert tree.missing_to is not None
-    to = int(tree.missing_to[node])
-    branch[missing] = by_surrogates(tree, node, values, rows[missing]) if to <= BY_SURROGATES else to
-    return branch, unseen
 
 
 # The rows that grew a tree, for pruners that send them elsewhere (subtree raising).

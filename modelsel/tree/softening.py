@@ -7,7 +7,7 @@ Dvořák 2019, *Softening splits in classification trees*; Quinlan 1993, section
 """
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,19 +73,6 @@ class Softener(Protocol):
         ...
 
 
-@runtime_checkable
-class CostlySoftener(Softener, Protocol):
-    """A softener that searches for so long that a plan tries a shorter search in its place."""
-
-    def shortened(self) -> "CostlySoftener":
-        """Return the same with its search cut short."""
-        ...
-
-    def times_as_long(self, splits: float) -> float:
-        """Return the ratio of the whole search's time to the shorter one's, on a tree of so many splits."""
-        ...
-
-
 def values_at_tests(tree: DecisionTree, table: Table, rows: Integers) -> Floats:
     """Rows × tests: what each row brings to each test, as the walk reads it.
 
@@ -117,10 +104,7 @@ def layout(tree: DecisionTree, widths: Widths) -> tuple[NDArray[np.generic], ...
 
 def walk(tree: DecisionTree, widths: Widths, x: Floats, root: int = 0) -> tuple[Integers, Codes, Floats]:
     """Fragments of rows that start at `root`: row, leaf, part of its weight."""
-    kernel = load("soft")
-    if kernel is None:
-        return walk_in_numpy(tree, widths, x, root)
-    found: tuple[Integers, Codes, Floats] = kernel.walk(root, np.ascontiguousarray(x), layout(tree, widths))
+    found: tuple[Integers, Codes, Floats] = load("soft").walk(root, np.ascontiguousarray(x), layout(tree, widths))
     return found
 
 
@@ -172,42 +156,6 @@ def _unseen(tree: DecisionTree, table: Table, rows: Integers) -> int:
 
 def _nobody() -> tuple[Integers, Codes, Floats]:
     return np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0)
-
-
-# The soft walk in NumPy, a node at a time: the twin of the compiled one.
-
-
-def walk_in_numpy(tree: DecisionTree, widths: Widths, x: Floats, root: int = 0) -> tuple[Integers, Codes, Floats]:
-    """Fragments of rows, row after row and leaves in preorder: row, leaf, part of its weight."""
-    weight = {root: np.ones(len(x))}
-    slot = np.cumsum(tree.test != LEAF) - 1
-    soft = ramps(tree)
-    for node in range(root, root + int(tree.size[root])):
-        if tree.test[node] != LEAF:
-            children = tree.children(node)
-            shares = left_share(x[:, slot[node]], tree, widths, node) if soft[node] else _whole(x[:, slot[node]], len(children))
-            divided = np.isnan(x[:, slot[node]])
-            shares[:, divided] = tree.share[children][:, None]
-            own = weight.pop(node)
-            weight.update({int(child): own * share for child, share in zip(children, shares, strict=True)})
-    reached = np.array([weight[leaf] for leaf in sorted(weight)])
-    owner, which = np.nonzero(reached.T > 0)
-    return owner.astype(np.int64), np.array(sorted(weight), np.int32)[which], reached[which, owner]
-
-
-def left_share(value: Floats, tree: DecisionTree, widths: Widths, node: int) -> Floats:
-    """Shares of both children of a ramp, 2 × rows."""
-    c, a, b = tree.threshold[node], widths.below[node], widths.above[node]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        below = np.where(c - value >= a, 1.0, 0.5 + 0.5 * (c - value) / a)
-        above = np.where(value - c >= b, 0.0, 0.5 - 0.5 * (value - c) / b)
-    left = np.where(value <= c, below, above)
-    return np.array([left, 1.0 - left])
-
-
-def _whole(position: Floats, branches: int) -> Floats:
-    shares: Floats = (position == np.arange(branches)[:, None]).astype(np.float64)
-    return shares
 
 
 # Training rows that reach each test of a tree, hard; a row whose value is missing and divided goes no further.

@@ -69,10 +69,18 @@ JUDGED = (  # what the guard's policies are made of, read and give
 WITHIN = (  # defined in a base's file, and not for plug-ins
     *(
         f"modelsel.learner.base.{name}"
-        for name in ("SingleFit", "PathModel", "chunks", "path_errors", "BaseConstant", "ConstantModel", "restore_constant")
+        for name in (
+            "SingleFit",
+            "PathModel",
+            "chunks",
+            "path_errors",
+            "BaseFloor",
+            "FloorModel",
+            "BaseConstant",
+            "ConstantModel",
+        )
     ),
     "modelsel.preparer.base.SinglePreparer",
-    "modelsel.measure.base.confusion_in_numpy",
     "modelsel.calibrator.base.restore_calibration",
     "modelsel.decision.base.best_threshold",
     "modelsel.criterion.base.PerCost",

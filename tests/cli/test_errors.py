@@ -12,6 +12,9 @@ import pytest
 
 from modelsel.core.system import container
 
+YAML = {
+    "did not find expected ',' or ']'": "expected ',' or ']', but got '<stream end>'"
+}  # OmegaConf from 2.4 parses with libyaml
 GOLDEN = Path(__file__).parent / "golden" / "errors.txt"
 
 
@@ -35,6 +38,8 @@ def test_errors_read_as_they_were_written(
     lines = [line[2:] for line in GOLDEN.read_text().splitlines() if line.startswith("$ ")]
     assert len(lines) >= 20
     found = transcript(modelsel, lines, folder)
+    for compiled, plain in YAML.items():
+        found = found.replace(compiled, plain)
     if os.environ.get("MODELSEL_GOLDEN") == "write":
         GOLDEN.write_text(found)
     assert found == GOLDEN.read_text()

@@ -289,6 +289,8 @@ def test_an_entry_that_asks_for_other_numbers_of_rows_is_left_out_and_that_is_sa
     assert entries == {"naive_bayes", "cart"}
     assert codes == [f"knn is left out: its space says rows: > 1000, and there are {rows}"]
     with pytest.raises(ConfigurationError, match='write "<= 100000"'):
-        compose(("dataset=iris", "space={knn: {rows: many}}"))
+        compose(("dataset=iris", "space={knn: {rows: '> many'}}"))
+    (forest,) = compose(("dataset=iris", "space={forest: {rows: 0.95}}")).candidates  # a setting of its own
+    assert (forest.learner.rows, forest.rows) == (0.95, "")
     with pytest.raises(ConfigurationError, match="no entry of the space asks for"):
         prepare(compose(("dataset=iris", "space={knn: {rows: '> 1000'}}")))

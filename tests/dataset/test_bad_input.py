@@ -1,5 +1,8 @@
 """Bad input: every case ends in its own code with the column and rows named, or in a finding; all before any fit."""
 
+import shutil
+import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -83,6 +86,21 @@ def test_unusable_contents_are_refused_by_code_and_name(case: str, tmp_path: Pat
     assert said in str(caught.value)
     assert all(problem.fix for problem in caught.value.problems)
     assert caught.value.exit_code == 3
+
+
+@pytest.mark.skipif(not shutil.which("sed"), reason="sed is not here")
+@pytest.mark.parametrize("sign", [",", "\t"])
+def test_what_is_proposed_for_rows_with_a_number_can_be_typed(sign: str, tmp_path: Path) -> None:
+    """As R's write.table leaves a table: rows have a number, the line of names has no word for it."""
+    path = tmp_path / "it's R.csv"
+    path.write_text("\n".join(sign.join(row) for row in [("a", "y"), *((str(i), str(i / 4), "np"[i % 2]) for i in range(20))]))
+    source = Csv(path=str(path), target="y", delimiter=sign)
+    with pytest.raises(ModelselError) as caught:
+        source.load()
+    [problem] = caught.value.problems
+    subprocess.run(problem.fix.partition("row number: ")[2], shell=True, check=True)
+    loaded = replace(source, path=str(path.with_stem("it's R_named"))).load()
+    assert [feature.name for feature in loaded.task.features] == ["row", "a"]
 
 
 def test_a_long_quoted_cell_is_a_cell(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from modelsel.core.errors import DataError
 from modelsel.dataset import csv as formats
-from modelsel.dataset.csv import QuoteCheck
+from modelsel.dataset.quotes import QuoteCheck
 
 CELLS = [
     "1",

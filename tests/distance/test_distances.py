@@ -215,7 +215,7 @@ def test_a_metric_that_is_not_whole_is_refused(change):
         FittedDistance.restore(facts, arrays)
 
 
-@pytest.mark.parametrize("which", ["kernels", "twins"])
+@pytest.mark.parametrize("which", ["kernels", "plain"])
 def test_the_smallest_of_each_row_are_those_of_sorting(which, code) -> None:
     values = np.random.default_rng(0).permutation(600).reshape(6, 100) / 8.0
     with code(which):

@@ -47,7 +47,7 @@ def test_without_kernels_the_same_is_said(seed: int, code) -> None:
         path, asked = base.fit_path(task, some_rows(task, rng), np.random.default_rng(seed)), learners(base)[::17]
         said, size = path.outputs(asked, task, positions(task), scores=True), path.complexity(asked)
         lists, up = [tree.counts for tree in path.trees(3)], [tree.depth.tolist() for tree in path.trees(3)]
-    with code("twins"):
+    with code("plain"):
         plainly = path.outputs(asked, task, positions(task), scores=True)
     np.testing.assert_array_equal(plainly.predicted, said.predicted)
     np.testing.assert_array_equal(plainly.scores, said.scores)

@@ -144,7 +144,7 @@ def test_without_kernels_the_same_is_said(code) -> None:
         task = table(2, classes)
         with code("kernels"):
             with_kernels = said(forest().fit(task, positions(task), np.random.default_rng(0)), task)
-        with code("twins"):
+        with code("plain"):
             without = said(forest().fit(task, positions(task), np.random.default_rng(0)), task)
         assert np.array_equal(with_kernels, without)
 

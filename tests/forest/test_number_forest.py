@@ -224,7 +224,7 @@ def test_without_kernels_the_same_is_said(seed: int, code) -> None:
     with code("kernels"):
         path = base.fit_path(task, rows, np.random.default_rng(seed))
         said, size = path.outputs(asked, task, positions(task), scores=False).predicted, path.complexity(asked)
-    with code("twins"):
+    with code("plain"):
         plain = base.fit_path(task, rows, np.random.default_rng(seed))
         assert np.array_equal(plain.outputs(asked, task, positions(task), scores=False).predicted, said)
         assert plain.complexity(asked).tolist() == size.tolist()

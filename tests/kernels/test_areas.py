@@ -30,7 +30,7 @@ def test_draws_of_rows_give_the_same_bits_as_before(seed):
         assert areas == pytest.approx([by_pairs(positive, own, draw) for own in scores], abs=1e-12)
 
 
-@pytest.mark.parametrize("which", ["kernels", "twins"])
+@pytest.mark.parametrize("which", ["kernels", "plain"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_kernel_and_twin_count_pairs(classes, which, code):
     """Of three classes the mean of each against the others, by its share (Provost & Domingos 2001)."""

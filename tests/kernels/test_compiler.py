@@ -32,7 +32,7 @@ def run(cache: Path | None = None, **environment: str) -> subprocess.CompletedPr
 
 
 @pytest.mark.slow
-def test_the_twins_alone_give_the_same_answer(tmp_path: Path) -> None:
+def test_plain_python_gives_the_same_answer(tmp_path: Path) -> None:
     compiled, plain = run(), run(tmp_path, MODELSEL_KERNELS="python")
     assert plain.stdout == compiled.stdout
     assert plain.stderr == ""

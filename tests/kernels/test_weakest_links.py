@@ -1,20 +1,18 @@
-"""The compiled collapse of weakest links against its twin."""
+"""The compiled collapse of weakest links against NumPy."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task, positions
 from modelsel.kernels.compiler import load
-from modelsel.tree import cutting
 from modelsel.tree.growing.grow import grow
 from modelsel.tree.growing.growth import GrowthParams
 from modelsel.tree.node import LEAF, PrunedView
+from tests.tree.in_numpy import collapse, links
 
 
-@pytest.mark.skipif(load("weakest_links") is None, reason="only the twin is there")
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_both_collapse_alike(seed: int) -> None:
@@ -29,6 +27,6 @@ def test_both_collapse_alike(seed: int) -> None:
     price = rng.choice([1.0 + np.arange(len(tree)) % 2, rng.random(len(tree)) + 0.1])
     risk = rng.choice([rng.integers(0, 5, len(tree)) * tree.size.astype(float), rng.random(len(tree)) * tree.weight])
     tie = float(rng.choice([1e-9, 0.5]))  # strengths that are nearer are one
-    plain = cutting._collapse(tree, *cutting._links(cut, risk, price), tie)
+    plain = collapse(tree, *links(cut, risk, price), tie)
     compiled = load("weakest_links").collapse(tree.parent, tree.first, tree.child, cut.leaf, risk, price, tie)
     np.testing.assert_array_equal(compiled, plain)

@@ -249,7 +249,7 @@ def test_training_error_of_kernel_densities_is_left_open_where_there_are_numbers
     assert found[1].training_error([NaiveBayes(numeric="kernel")])[0] == pytest.approx(1 / 6)
 
 
-@pytest.mark.parametrize("which", ["kernels", "twins"])
+@pytest.mark.parametrize("which", ["kernels", "plain"])
 def test_moments_of_kernel_and_twin_are_numpys_of_repeated_rows(task_of, which, code):
     rng = np.random.default_rng(1)
     values, target, times = rng.normal(size=(40, 3)), rng.integers(0, 2, 40), rng.integers(1, 4, 40)
@@ -262,11 +262,10 @@ def test_moments_of_kernel_and_twin_are_numpys_of_repeated_rows(task_of, which, 
         np.testing.assert_allclose(deviation[cls], rows.std(axis=0, ddof=1))
 
 
-def test_gaussians_of_the_kernel_and_of_its_twin_are_scipys(task_of):
+def test_gaussians_are_scipys(task_of):
     rng = np.random.default_rng(0)
     task = task_of((Feature("a", "numeric"), Feature("b", "numeric")), rng.normal(size=(30, 2)), rng.integers(0, 2, 30))
     told = count_levels(task, positions(task))
     densities = [norm.logpdf(task.values, *each).sum(axis=1) for each in zip(told.mean, told.deviation, strict=True)]
     expected = np.array(densities) + np.log(2 * np.pi)
     np.testing.assert_allclose(told.gaussian(task, positions(task), np.arange(2)), expected)
-    np.testing.assert_allclose(told._gaussian(task.values), expected)

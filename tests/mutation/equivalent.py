@@ -92,7 +92,6 @@ EQUIVALENT: tuple[tuple[str, str, str, str], ...] = (
     ("modelsel/tree/routing.py", "for each in np.flatnonzero((np.diff(starts) > 0)", "Gt -> GtE", EMPTY),
     ("modelsel/dataset/profile.py", "if marks[column.mark] > 1 else str(column.mark)", "Gt -> GtE", UNLIKE),
     ("modelsel/certificates/verifier.py", "type(one.delta) is float and 0 < one.delta <= 0.5", "Lt -> LtE", INFINITE),
-    ("modelsel/planning/probe.py", "lean = ((known - known.mean(axis=0))", "Add -> Sub", NOISE),
     ("modelsel/comparison/bbc.py", "able |= (mean[:, out] <=", "LtE -> Lt", CONTINUOUS),
     ("modelsel/reporting/sections/slices.py", "up, across = Scale.of([low, high], BOTTOM - 4, TOP + 4", "Add -> Sub", MARGIN),
     ("modelsel/reporting/sections/slices.py", "fraction = index * 0.618", "Mult -> Div", GOLDEN),

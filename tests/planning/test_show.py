@@ -1,19 +1,15 @@
 """The plan in words, its warnings against simulation, and what it will cost."""
 
-import json
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from modelsel.core.spec import make as make_part
-from modelsel.core.types import Candidate, Feature, Fold, NumberTask, Resampling
+from modelsel.core.types import Candidate, Feature, NumberTask
 from modelsel.learner.majority import Majority
 from modelsel.learner.tree import Tree
 from modelsel.measure.mse import Mse
 from modelsel.planning import show
 from modelsel.planning.make import make
-from modelsel.planning.probe import DEAR, Trier, estimate, like
 from modelsel.planning.show import THOUSANDS, _luck, _thousands, agnostic, lines, of_guesses, warnings
 from modelsel.pruner.cost_complexity import CostComplexity
 from tests import doubles
@@ -88,68 +84,10 @@ def test_luck_is_as_grave_as_what_it_can_change(rows: int, severity: str) -> Non
     assert finding.severity == severity
 
 
-def test_generated_rows_are_like_the_task_and_none_of_it():
-    made = like(TASK, 100)
-    assert (made.features, made.classes, len(made)) == (TASK.features, TASK.classes, 100)
-    assert not set(made.values[:, 0]) & set(TASK.values[:, 0])
-    assert set(np.unique(made.target)) == {0, 1}
-
-
-def test_more_folds_and_candidates_cost_more():
-    some = tuple(Candidate(Tree(max_depth=depth)) for depth in range(1, 9))
-    short = estimate(make(some[:2], TASK, doubles.folds(TASK)), TASK, doubles.folds(TASK), False, 1)
-    long = estimate(make(some, TASK, doubles.folds(TASK, 50)), TASK, doubles.folds(TASK, 50), True, 1)
-    assert 0 < short.seconds < long.seconds
-    assert 0 < short.memory < long.memory
-
-
 def test_a_family_says_for_how_many_candidates_it_may_stand():
     family = Candidate(Tree(pruner=CostComplexity(alpha="path"), min_leaf=4))
     plan = make((family, *spread(2)), TASK, doubles.folds(TASK))
     assert "candidates   2 candidates and one pruning path (up to 99 strengths)" in lines(plan, TASK, 0)
-    assert estimate(plan, TASK, doubles.folds(TASK), False, 1).seconds > 0
-
-
-def test_what_is_dear_is_not_estimated_at_the_price_of_the_rest():
-    """Searches over widths beside trees that need none: their own trials, cut short and counted up."""
-    hard = Tree(pruner=CostComplexity(alpha=0.001))
-    dear = replace(hard, softener=make_part("softener", "nelder_mead", iterations=20_000))
-    folds = doubles.folds(TASK, 3)
-    cheap, both = (
-        estimate(make(tuple(map(Candidate, learners)), TASK, folds), TASK, folds, False, 1).seconds
-        for learners in ((hard,), (hard, dear))
-    )
-    assert both > 20 * cheap
-
-
-def test_rows_that_take_part_in_no_fold_cost_nothing():
-    """Training sets side by side: a fold knows a few of the rows, and is not charged for the others."""
-    some = tuple(Candidate(Tree(max_depth=depth)) for depth in range(1, 9))
-    rows = np.arange(len(TASK))
-    fold = Fold(0, 0, rows[:20], rows[20:40])
-    few = Resampling("predefined", TASK.fingerprint, (fold,))
-    all_of_them = Resampling("predefined", TASK.fingerprint, (replace(fold, analysis=rows[:200], assessment=rows[200:]),))
-    one, other = (estimate(make(some, TASK, folds), TASK, folds, True, 1).memory for folds in (few, all_of_them))
-    assert one < other
-
-
-def test_what_a_fit_leaves_with_the_task_is_weighed_once_and_not_per_worker():
-    """A tree leaves the task's columns sorted, a majority leaves nothing."""
-    weigh = Trier(TASK, len(TASK), 0.9, False, None).memory
-    (_, columns), (_, nothing) = weigh((Candidate(Tree()),)), weigh((Candidate(Majority()),))
-    assert columns > TASK.values.size * 8
-    assert nothing < columns / 10
-
-
-def test_dear_batches_of_all_sizes_stand_for_their_kind(tmp_path):
-    """The first is the largest tree of a sequence: at its price alone, ten searches would be far too dear."""
-    deep = Tree(softener=make_part("softener", "nelder_mead", iterations=2))
-    learners = tuple(replace(deep, max_depth=depth) for depth in range(9, 0, -1))
-    plan = make(tuple(map(Candidate, learners)), TASK, doubles.folds(TASK, 3))
-    assert len(plan.batches) == len(learners)
-    estimate(plan, TASK, doubles.folds(TASK, 3), False, 1, 1e-6, tmp_path)
-    figures = json.loads(next(tmp_path.rglob("*.json")).read_text())["figures"]
-    assert sum(" " not in name for name in figures) == DEAR  # the others are bytes
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from modelsel.core.spec import make
+from modelsel.tree import routing
 from modelsel.tree.cutting import PruningData, ends, leaves, reached
 
 STRENGTHS = {
@@ -69,3 +70,6 @@ def test_ends_leads_every_node_to_the_leaf_above_it(grow, leaf_set):
             while above not in kept:
                 above = int(cut.tree.parent[above])
             assert end[node] == above
+        ended, standing = routing.ends(cut.tree, [cut, cut])  # compiled, where there are kernels: several cuts at once
+        assert ended.tolist() == [end.tolist()] * 2
+        assert standing.tolist() == [len(kept)] * 2

@@ -13,7 +13,7 @@ from modelsel.api.outcome import Outcome
 from modelsel.cli.dispatch import main
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.checklists import CHECKLISTS, MODEL_CARD, REFORMS, TRIPOD
-from modelsel.reporting.dossier import FACTS, Dossier, _alike
+from modelsel.reporting.dossier import DUPLICATES, FACTS, Dossier, _alike
 
 ANSWERED = ("answered", "in part")
 
@@ -131,3 +131,17 @@ def test_names_of_the_table_are_no_markup(filled: Callable[[str], Dossier]) -> N
 def test_how_sealed_rows_differ_is_told_where_some_were_tested(kind: str, tested: bool, told: bool) -> None:
     record = SimpleNamespace(config={"split": {"kind": kind}}, tested=tested)
     assert bool(_alike(record)) is told  # type: ignore[arg-type]
+
+
+def test_findings_of_the_study_stand_in_its_answers(run: Outcome, filled: Callable[[str], Dossier]) -> None:
+    """Iris has a row that stands in it twice."""
+    found = [one["message"] for one in RunFolder.open(str(run.folder)).outcome().findings if one["code"] in DUPLICATES]
+    assert found
+    text = " ".join(fact.text for item in filled("reforms").items for fact in item.facts)
+    assert all(message in text for message in found)
+
+
+def test_a_baseline_without_a_score_is_passed_over() -> None:
+    lines = [{"learner": "majority", "cv": {"mean": 0.25, "se": 0.1}}, {"learner": "prior_draw", "cv": None}]
+    told = FACTS["floor"][1](SimpleNamespace(outcome=SimpleNamespace(extra={"floor": lines})))  # type: ignore[arg-type]
+    assert told == "On the same folds: majority 0.2500."

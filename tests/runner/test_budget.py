@@ -10,8 +10,9 @@ from modelsel.learner.majority import Majority
 from modelsel.learner.naive_bayes import NaiveBayes
 from modelsel.measure.error import Error
 from modelsel.planning.make import make
-from modelsel.runner import budget
-from modelsel.runner.budget import Budget, samples
+from modelsel.runner import costs
+from modelsel.runner.budget import Budget
+from modelsel.runner.costs import samples
 from modelsel.runner.evaluation.context import RunContext
 from modelsel.scheme.stratified_group_kfold import StratifiedGroupKfold
 from modelsel.scheme.stratified_kfold import StratifiedKfold
@@ -55,7 +56,7 @@ def test_small_tables_have_small_samples_and_the_smallest_none():
 @pytest.fixture
 def three(monkeypatch):
     """Batches of 10, 1 and 100 seconds a cell on all rows, of scores .3, .5 and .1; two folds at a time of four."""
-    monkeypatch.setattr(budget, "slowness", lambda: 1.0)
+    monkeypatch.setattr(costs, "slowness", lambda: 1.0)
     plan = SimpleNamespace(batches=[SimpleNamespace(members=(at,)) for at in range(3)], folds=4)
     fold = SimpleNamespace(assessment=np.arange(5000))
     task = SimpleNamespace(values=np.zeros((2, 2)))

@@ -186,7 +186,7 @@ def test_a_new_column_is_one_line_in_one_file(tmp_path):
     subprocess.run([sys.executable, "-c", ONE_MORE, tmp_path], check=True, cwd=Path(__file__).parents[2])
 
 
-@pytest.mark.parametrize("which", ["kernels", "twins"])
+@pytest.mark.parametrize("which", ["kernels", "plain"])
 @pytest.mark.parametrize(
     ("numbers", "few"),
     [

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from modelsel.softener.nelder_mead import TRIED, NelderMead, Objective, evaluate
+from modelsel.softener.nelder_mead import NelderMead, Objective
 from modelsel.softener.range_fraction import RangeFraction
 from modelsel.tree.softening import Widths, values_at_tests
+from tests.tree.in_numpy import evaluate
 
 KINDS = ("auc", "exptr", "square", "diff")
 
@@ -117,14 +118,3 @@ def test_only_trees_of_ramps_take_the_rows_of_a_node_together(table, grown):
     assert plain.by_test is not None
     widths = RangeFraction(1.0).widths(grown(numeric), numeric, np.arange(len(task)))
     assert plain(widths) == pytest.approx(evaluate(plain, widths), abs=1e-12)
-
-
-def test_a_plan_expects_about_the_evaluations_that_a_whole_search_makes(table, grown):
-    task = table(np.random.default_rng(11), rows=300)
-    numeric = task.with_features(task.features[:2], task.values[:, :2])
-    cut, rows = grown(numeric, depth=3), np.arange(len(task))
-    search = NelderMead("exptr")
-    tried, whole = search.shortened().search(cut, numeric, rows), search.search(cut, numeric, rows)
-    assert tried.iterations == TRIED
-    expected = tried.evaluations * search.times_as_long(np.count_nonzero(cut.leaf) - 1)
-    assert expected == pytest.approx(whole.evaluations, rel=0.3) or (whole.collapsed and whole.evaluations < expected)

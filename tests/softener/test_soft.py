@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from modelsel.learner.trees.leaf import frequencies
-from modelsel.tree import softening
 from modelsel.tree.routing import route
 from modelsel.tree.softening import Widths, layout, ramps, soft_classes, soft_route, values_at_tests, walk
+from tests.tree.in_numpy import walk_in_numpy
 
 POLICIES = [
     ("node_mode", "multiway"),
@@ -42,7 +42,7 @@ def test_the_compiled_walk_is_its_twin(table, grown, missing, nominal):
         some = rng.random(len(cut.tree)) < 0.7
         widths = Widths(rng.exponential(size=len(cut.tree)) * some, rng.exponential(size=len(cut.tree)) * rng.permutation(some))
         for root in (0, int(cut.tree.children(0)[0])):
-            ours, twin = walk(cut.tree, widths, x, root), softening.walk_in_numpy(cut.tree, widths, x, root)
+            ours, twin = walk(cut.tree, widths, x, root), walk_in_numpy(cut.tree, widths, x, root)
             assert (ours[0] == twin[0]).all()
             assert (ours[1] == twin[1]).all()
             assert ours[2] == pytest.approx(twin[2], abs=1e-14)
@@ -76,7 +76,7 @@ def test_a_ramp_is_linear_in_two_pieces_and_a_width_of_zero_a_step(table, grown,
     assert ramps(cut.tree)[0]
     widths = Widths(np.array([a, 0, 0.0]), np.array([b, 0, 0.0]))
     x = np.array([[value + (cut.tree.threshold[0] if np.isfinite(value) else 0)]])
-    for walked in (walk, softening.walk_in_numpy):
+    for walked in (walk, walk_in_numpy):
         _, leaf, part = walked(cut.tree, widths, x)
         found = dict(zip(leaf.tolist(), part.tolist()))
         assert found.get(1, 0.0) == pytest.approx(left, abs=1e-8)

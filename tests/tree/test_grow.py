@@ -20,7 +20,8 @@ from modelsel.tree.growing.grow import grow
 from modelsel.tree.growing.growth import MISSING, NOMINAL, GrowthParams
 from modelsel.tree.growing.numpy_grower import grow as grow_in_numpy
 from modelsel.tree.node import EQUALITY, LEAF, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
-from modelsel.tree.routing import route, walk
+from modelsel.tree.routing import route
+from tests.tree.in_numpy import route_in_numpy
 
 CRITERIA = ("entropy", "gini", "gain_ratio", "misclassification", "twoing", "chi_square", "symmetric_uncertainty",
             "hellinger", "dkm", "tan_schlimmer", "nunez")  # fmt: skip
@@ -86,7 +87,7 @@ def test_the_compiled_grower_and_its_twin_agree(kind: str, missing: str, seed: i
         if valid(kind, growth):
             compiled, plain = both(task, rows, make("criterion", kind), growth)
             assert_same(compiled, plain)
-            sent, twin = route(compiled, task, positions(task)), walk(plain, task, positions(task))
+            sent, twin = route(compiled, task, positions(task)), route_in_numpy(plain, task, positions(task))
             assert (sent.owner == twin.owner).all()
             assert (sent.leaf == twin.leaf).all()
             assert sent.unseen == twin.unseen

@@ -71,7 +71,7 @@ def best(X: np.ndarray, target: np.ndarray, weights: np.ndarray, how: str, least
     return min(left, default=None)
 
 
-@pytest.mark.parametrize("which", ["kernels", "twins"])
+@pytest.mark.parametrize("which", ["kernels", "plain"])
 @pytest.mark.parametrize("how", ["gini", "entropy", "squares", "poisson"])
 def test_the_first_test_is_the_best_of_all(how: str, which: str, code) -> None:
     told = alone = 0
@@ -105,7 +105,7 @@ def test_the_first_test_is_the_best_of_all(how: str, which: str, code) -> None:
     assert alone > 2
 
 
-@pytest.mark.parametrize("which", ["kernels", "twins"])
+@pytest.mark.parametrize("which", ["kernels", "plain"])
 def test_quantiles_ask_it_too(which: str, code) -> None:
     y = np.array([1.0, 2.0, 1.0, 9.0, 9.0, 8.0, 9.0])
     X = np.column_stack([np.where(y > 5, np.nan, 3.0), np.zeros(7)])

@@ -7,15 +7,15 @@ import pytest
 
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task, positions
-from modelsel.kernels.compiler import load
 from modelsel.learner.tree import Tree as TreeLearner
-from modelsel.tree.growing.assemble import assemble
+from modelsel.tree.growing.assemble import assemble, surrogates_of
 from modelsel.tree.growing.columns import WeightedRows, columns
 from modelsel.tree.growing.grow import grow
 from modelsel.tree.growing.growth import GrowthParams
 from modelsel.tree.growing.late_surrogates import LateTree
 from modelsel.tree.growing.numpy_grower import grow as by_numpy
 from modelsel.tree.routing import route
+from tests.tree.in_numpy import surrogates_in_numpy
 from tests.tree.test_grow import assert_same
 
 GROWTH = GrowthParams("surrogate", "subset", min_leaf=2)
@@ -50,17 +50,18 @@ def test_they_are_those_found_on_the_way(seed: int) -> None:
     rows = np.flatnonzero(np.random.default_rng(seed).random(len(task)) < 0.8)
     late, plain = grow(task, rows, make("criterion", "gini"), GROWTH), whole(task, rows)
     assert_same(late, plain)
-    twin = late.finder._by_numpy(late, late.finder._cuts(late)) if isinstance(late, LateTree) else None
-    if twin is not None and load("late") is not None:
-        records, agreement = late.finder._find_compiled(load("late"), late, late.finder._cuts(late))
-        assert records.tolist() == twin[0].tolist()
-        np.testing.assert_allclose(agreement, twin[1], rtol=1e-12)
+    assert isinstance(late, LateTree)
+    records, agreement = surrogates_in_numpy(late.finder, late)
+    ranked = late.finder.columns
+    twin = surrogates_of(records, agreement, np.zeros(0, np.int64), np.arange(len(late)), ranked)
+    np.testing.assert_array_equal(late.surrogates.threshold, twin.threshold)
+    np.testing.assert_array_equal(late.surrogates.feature, twin.feature)
+    np.testing.assert_allclose(late.surrogates.agreement, twin.agreement, rtol=1e-12)
     holes = with_holes(task)
     assert (route(grow(task, rows, make("criterion", "gini"), GROWTH), holes, positions(holes)).leaf
             == route(plain, holes, positions(holes)).leaf).all()  # fmt: skip
 
 
-@pytest.mark.skipif(load("late") is None, reason="the NumPy grower finds them on its way")
 def test_nobody_looks_for_them_where_nothing_is_missing() -> None:
     task = complete(0)
     path = TreeLearner(criterion=make("criterion", "gini"), missing="surrogate").fit_path(

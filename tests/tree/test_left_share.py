@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from modelsel.tree.softening import left_share
+from tests.tree.in_numpy import left_share
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,7 @@ def gaps() -> list[tuple[NumberTask, float]]:
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("which", ["kernels", "twins"])
+@pytest.mark.parametrize("which", ["kernels", "plain"])
 @pytest.mark.parametrize("missing", ["surrogate", "fractional"])
 def test_where_values_are_missing_the_rows_that_have_one_say_what_a_test_saves(
     missing: str, which: str, code, gaps: list[tuple[NumberTask, float]]

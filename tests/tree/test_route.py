@@ -8,13 +8,12 @@ import pytest
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Floats, RowTable, Table, Task, positions
 from modelsel.estimator import classifier
-from modelsel.kernels.compiler import load
 from modelsel.tree.growing.grow import grow
 from modelsel.tree.growing.growth import MISSING, NOMINAL, GrowthParams
 from modelsel.tree.node import DecisionTree
-from modelsel.tree.routing import RerouteState, route, walk
+from modelsel.tree.routing import RerouteState, route
+from tests.tree.in_numpy import route_in_numpy
 
-pytestmark = pytest.mark.skipif(load("route") is None, reason="only the twin is there")
 LEVELS = (3, 7, 1)
 
 
@@ -38,7 +37,7 @@ def task_of(values: Floats, rng: np.random.Generator) -> Task:
 
 
 def same(tree: DecisionTree, table: Table, by_row: RowTable, rows: np.ndarray) -> None:
-    twin = walk(tree, table, rows)
+    twin = route_in_numpy(tree, table, rows)
     for sent in (route(tree, table, rows), route(tree, by_row, rows)):
         assert sent.owner.tolist() == twin.owner.tolist()
         assert sent.leaf.tolist() == twin.leaf.tolist()

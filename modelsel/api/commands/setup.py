@@ -186,7 +186,7 @@ def ledger() -> Iterator[Line]:
 def warm() -> Iterator[Line]:
     """Compile every kernel."""
     for name, done in compile_kernels():
-        yield "kernel", f"{name}: {'compiled' if done else 'its slower twin is used'}", OK
+        yield "kernel", f"{name}: {'compiled' if done else 'interpreted, which is slow'}", OK
 
 
 def compile_kernels() -> Iterator[tuple[str, bool]]:
@@ -194,13 +194,13 @@ def compile_kernels() -> Iterator[tuple[str, bool]]:
     import modelsel.kernels
     from modelsel.core.spec import kinds_of, make
     from modelsel.kernels.ahead import compile_ahead
-    from modelsel.kernels.compiler import has_own_code, load, sources
+    from modelsel.kernels.compiler import has_own_code, load_compiled, sources
 
     names = [path.stem for path in filter(has_own_code, sources(Path(modelsel.kernels.__path__[0])))]
     compile_ahead(names, os.cpu_count() or 1)
     for name in names:
-        yield name, load(name) is not None
-    if load("grow") is None:
+        yield name, load_compiled(name) is not None
+    if load_compiled("grow") is None:
         return
     for kind in kinds_of("criterion"):
         if "classes" in make("criterion", kind).reads:  # those of numbers are compiled with what grows by them

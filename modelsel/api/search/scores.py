@@ -21,7 +21,8 @@ from modelsel.measure.base import BaseMeasure, tie_scale
 from modelsel.planning.make import Cell, Plan
 from modelsel.record.candidates import differing
 from modelsel.rule.base import BaseRule
-from modelsel.runner.budget import Budget, samples, slowness
+from modelsel.runner.budget import Budget
+from modelsel.runner.costs import samples, slowness
 from modelsel.runner.evaluation.cell_result import NOTHING, CellResult
 from modelsel.runner.evaluation.context import CellJob, RunContext
 from modelsel.runner.results import LossMatrix, Results, fold_errors

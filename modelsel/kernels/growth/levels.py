@@ -4,26 +4,22 @@ import numpy as np
 
 from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
-from modelsel.kernels.growth.tally import count
+from modelsel.kernels.growth.tally import count, side_of
 from modelsel.kernels.layout import (
     ABSENT,
     BRANCH,
-    BY_SURROGATES,
     CLASS_MODE,
     CODE,
     CUTS,
-    DIVIDED,
     ENTROPY,
     EQUALITY,
     EXHAUSTIVE,
     FRACTIONAL,
     GENERAL,
     INFORMATION,
-    MULTIWAY,
     NOTHING,
     SIDE,
     SUBSET,
-    SURROGATE,
     TIE,
     VALUE,
 )
@@ -326,24 +322,6 @@ def _equality(table, seen, absent, lost, whole, rules, limits, units, goodness, 
 
 
 @kernel(_nrt=False)
-def _side(rules, fill, inside, found, levels):
-    """Return the branch of a missing value: with the node's mode, or where the search put it."""
-    if rules.missing == FRACTIONAL:
-        return DIVIDED
-    if rules.missing == SURROGATE:
-        return BY_SURROGATES
-    if rules.missing == BRANCH:
-        if rules.nominal == MULTIWAY:
-            return levels
-        return found[SIDE] if rules.nominal == EQUALITY else 1.0 - inside[levels]
-    if rules.nominal == MULTIWAY:
-        return fill
-    if rules.nominal == EQUALITY:
-        return 0.0 if fill == found[CODE] else 1.0
-    return 1.0 - inside[fill]
-
-
-@kernel(_nrt=False)
 def _pieces(codes, rows, y, words, field, weight, counts, levels, rules, table, work, room, fill, found):
     """Count the levels and do with missing values what the policy says; returns how many pieces a test can be made of.
 
@@ -402,4 +380,4 @@ def search(codes, rows, y, words, field, weight, counts, levels, rules, limits, 
     else:
         share = total_of(whole) / (total_of(whole) + lost) if rules.missing == FRACTIONAL else 1.0
         _multiway(table, pieces, whole, lost, bar / share, rules, limits, units, goodness, work, found)
-    found[SIDE] = _side(rules, fill[len(counts)], inside, found, levels)
+    found[SIDE] = side_of(rules, fill[len(counts)], inside, found, levels)

@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from modelsel.kernels.compiler import kernel
-from modelsel.kernels.growth.tally import ascend
+from modelsel.kernels.growth.tally import ascend, side_of
 from modelsel.kernels.layout import (
     ABSENT,
     BRANCH,
@@ -414,21 +414,3 @@ def best_levels(codes, rows, u, weight, levels, rest, all_weight, centre, rules,
     else:
         _subset(sums, sizes, seen[:pieces], names, keys, total, size, centre, needed, levels, low, high, found, inside)
     found[SIDE] = side_of(rules, fill, inside, found, levels)
-
-
-@kernel(_nrt=False)
-def side_of(rules, fill, inside, found, levels):
-    """Return the branch of a missing value: with the node's mode, or where the search put it."""
-    if rules.missing == FRACTIONAL:
-        return DIVIDED
-    if rules.missing == SURROGATE:
-        return BY_SURROGATES
-    if rules.missing == BRANCH:
-        if rules.nominal == MULTIWAY:
-            return levels
-        return found[SIDE] if rules.nominal == EQUALITY else 1.0 - inside[levels]
-    if rules.nominal == MULTIWAY:
-        return fill
-    if rules.nominal == EQUALITY:
-        return 0.0 if fill == found[CODE] else 1.0
-    return 1.0 - inside[fill]

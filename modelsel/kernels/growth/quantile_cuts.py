@@ -11,7 +11,8 @@ loss depends on the set alone.
 import numpy as np
 
 from modelsel.kernels.compiler import interprets, kernel
-from modelsel.kernels.growth.number_cuts import by_key, clear, count, first_branch, median_code, mode_level, side_of
+from modelsel.kernels.growth.number_cuts import by_key, clear, count, first_branch, median_code, mode_level
+from modelsel.kernels.growth.tally import side_of
 from modelsel.kernels.layout import (
     ABSENT,
     BRANCH,

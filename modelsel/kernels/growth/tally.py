@@ -7,6 +7,7 @@ one addition.
 import numpy as np
 
 from modelsel.kernels.compiler import kernel
+from modelsel.kernels.layout import BRANCH, BY_SURROGATES, CODE, DIVIDED, EQUALITY, FRACTIONAL, MULTIWAY, SIDE, SURROGATE
 
 WORD = 63  # bits
 
@@ -124,3 +125,21 @@ def count(codes, rows, y, weight, words, field, levels, table, tally, seen, abse
     for c in range(classes):
         absent[c] = table[levels, c]
     return present
+
+
+@kernel(_nrt=False)
+def side_of(rules, fill, inside, found, levels):
+    """Return the branch of a missing value: with the node's mode, or where the search put it."""
+    if rules.missing == FRACTIONAL:
+        return DIVIDED
+    if rules.missing == SURROGATE:
+        return BY_SURROGATES
+    if rules.missing == BRANCH:
+        if rules.nominal == MULTIWAY:
+            return levels
+        return found[SIDE] if rules.nominal == EQUALITY else 1.0 - inside[levels]
+    if rules.nominal == MULTIWAY:
+        return fill
+    if rules.nominal == EQUALITY:
+        return 0.0 if fill == found[CODE] else 1.0
+    return 1.0 - inside[fill]

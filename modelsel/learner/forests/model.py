@@ -12,7 +12,7 @@ from modelsel.core.types import Codes, Description, Feature, Floats, Integers, T
 from modelsel.forest.grow import drawn_rows
 from modelsel.forest.growth import ForestData, ForestGrowth, NumberBallot
 from modelsel.forest.votes import Translated, VoteLists, code_rows, leaves_of, number_trees
-from modelsel.kernels.compiler import load
+from modelsel.kernels.compiler import load, load_compiled
 from modelsel.kernels.forests.forest_layout import AT, COLUMN, KIND, LOST, OTHERS, RIGHT, ROWS, TEST, WHOLE
 from modelsel.kernels.layout import EQUALITY, LEAF, SUBSET, THRESHOLD
 from modelsel.learner.base import FittedModel
@@ -171,7 +171,7 @@ class ForestModel(FittedModel):
 
     def polled(self, table: Table) -> Integers:
         """Add up votes per row and class."""
-        quick = load("forest_predict") if self.packable else None
+        quick = load_compiled("forest_predict") if self.packable else None
         packed = None if quick is None else self.packed
         votes = np.zeros((len(table), self.classes), np.int64)
         for start in range(0, len(table), BLOCK):
@@ -189,16 +189,13 @@ class ForestModel(FittedModel):
 
     @cached_property
     def packed(self) -> PackedForest:
-        return PackedForest.of(load("forest_predict"), self)
+        return PackedForest.of(load_compiled("forest_predict"), self)
 
     def poll_nodes(self, table: Table, rows: Integers, votes: Integers) -> None:
         """Add the votes of all trees by the nodes as they are: any kind of test."""
         codes, kernel = code_rows(table, rows, self.cuts), load("forest_votes")
         levels = np.array([len(feature.levels) for feature in self.features], np.int64)
-        if kernel is not None:
-            kernel.poll(codes, self.nodes, levels, self.marks, self.trees, self.first, self.voted, self.shares, votes)
-        else:
-            self._poll(codes, levels, votes)
+        kernel.poll(codes, self.nodes, levels, self.marks, self.trees, self.first, self.voted, self.shares, votes)
 
     def leaves(self, table: Table, rows: Integers) -> Iterator[Integers]:
         """Per tree, the node (of all trees') that each row ends in."""
@@ -210,13 +207,6 @@ class ForestModel(FittedModel):
         for number, start in enumerate(self.trees[:-1]):
             tree = Translated(self.nodes[start : self.trees[number + 1]], self.marks)
             yield start + leaves_of(tree, codes, levels)
-
-    def _poll(self, codes: NDArray[np.int32], levels: Integers, votes: Integers) -> None:
-        """Add the votes of every tree's leaves for rows given as codes."""
-        dense = np.zeros((len(self.nodes), self.classes), np.int64)
-        dense[np.repeat(np.arange(len(self.nodes)), np.diff(self.first)), self.voted] = self.shares
-        for leaf in self._ends(codes, levels):
-            votes += dense[leaf]
 
 
 def restore(description: Description) -> ForestModel:

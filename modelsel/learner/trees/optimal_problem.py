@@ -141,7 +141,6 @@ def usual_value(known: Floats, weights: Floats, nominal: bool) -> float:
 SMALL, LARGE, HUGE = 1 << 15, 1 << 30, 1 << 40  # sums up to which kernels count in 16, 32 and 64 bits
 STEP = 0.001  # of costs
 SLACK = 1e-10  # of the squared error of one leaf: trees whose errors differ by less are as good
-COMPILED = "the search has compiled kernels alone, and MODELSEL_KERNELS=python or a failed compilation leaves them out"
 
 Costs = NDArray[Any]  # whole numbers or real ones
 
@@ -295,8 +294,6 @@ class ClassCosts(WholeWeights):
     def search(self, depth: int, grid: Grid, work: Integers, found: tuple[Costs, Costs, Integers]) -> None:
         """By whole numbers of 16 bits, where all costs fit, or 32."""
         kernel = load("optimal")
-        if kernel is None:
-            raise RuntimeError(COMPILED)
         gains = np.ascontiguousarray(self._gains[0])
         most = int(self.weights.sum()) * max(1, int(gains.max()))
         solve = kernel.small if max(most, len(self.labels)) < SMALL else kernel.large
@@ -370,8 +367,7 @@ class SquaredErrors(WholeWeights):
 
     def search(self, depth: int, grid: Grid, work: Integers, found: tuple[Costs, Costs, Integers]) -> None:
         """By real numbers of 64 bits."""
-        kernel = load("optimal_numbers")
-        if kernel is None:
-            raise RuntimeError(COMPILED)
         value, square, weight = (np.ascontiguousarray(part) for part in self.parts.T)
-        kernel.numbers(depth, grid.order, grid.ranks, value, square, weight, grid.least, SLACK * self.alone, work, *found)
+        load("optimal_numbers").numbers(
+            depth, grid.order, grid.ranks, value, square, weight, grid.least, SLACK * self.alone, work, *found
+        )

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from modelsel.core.runs import is_fresh, lengths
 from modelsel.core.types import Booleans, Codes, Feature, Floats, Integers, Table
 from modelsel.core.whole_table import WholeTable, whole
-from modelsel.kernels.compiler import load
+from modelsel.kernels.compiler import load_compiled
 from modelsel.ledger.home import IdentityKey
 
 # A keyed 64-bit BLAKE2b for every row of words: one after the other by `hashlib`, many at once by a kernel.
@@ -40,7 +40,7 @@ LONGEST = 64  # bytes that a key of BLAKE2b may have
 def hash_rows(cells: Hashes, key: IdentityKey, person: bytes) -> Hashes:
     """The keyed hash of each row of 64-bit words (rows × words), for one purpose (`person`, at most 16 bytes)."""
     words = np.ascontiguousarray(cells, np.uint64)
-    compiled = load("blake") if len(words) >= MANY and words.shape[1] and len(key.secret) <= LONGEST else None
+    compiled = load_compiled("blake") if len(words) >= MANY and words.shape[1] and len(key.secret) <= LONGEST else None
     return _one_by_one(words, key, person) if compiled is None else _at_once(compiled, words, key, person)
 
 
@@ -77,7 +77,7 @@ SIGN = np.uint64(1 << 63)
 
 def ascending(words: Hashes) -> Hashes:
     """A sorted copy."""
-    compiled = load("radix") if len(words) >= MANY_TO_SORT else None
+    compiled = load_compiled("radix") if len(words) >= MANY_TO_SORT else None
     if compiled is None:
         return np.sort(words)
     found = np.array(words, np.uint64)
@@ -91,7 +91,7 @@ def order_of(values: Floats) -> Integers:
     >>> order_of(np.array([2.0, np.nan, -1.0])).tolist()
     [2, 0, 1]
     """
-    compiled = load("radix") if len(values) >= MANY_TO_SORT else None
+    compiled = load_compiled("radix") if len(values) >= MANY_TO_SORT else None
     order: Integers = np.arange(len(values))
     if compiled is None:
         return np.argsort(values, kind="stable")

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.stored import ARCHIVE, content
 from modelsel.core.types import Booleans, Integers, Table
-from modelsel.kernels.compiler import load
+from modelsel.kernels.compiler import load_compiled
 from modelsel.ledger.home import Home, write_whole
 from modelsel.ledger.rows.identity import Hashes, ascending, feature_tokens, is_among, tally
 
@@ -93,7 +93,7 @@ class Screen:
 
     def _rows_of_first_cell(self, column: NDArray[np.generic]) -> Integers:
         """The places of the rows whose cell in the first column is a sealed one's; of few rows, all."""
-        compiled = load("screen") if len(column) >= MANY and column.dtype != np.uint64 else None
+        compiled = load_compiled("screen") if len(column) >= MANY and column.dtype != np.uint64 else None
         if compiled is None:
             return np.arange(len(column))
         places, hashes = np.empty(len(column), np.int64), np.empty(len(column), np.uint64)
@@ -116,7 +116,7 @@ class Screen:
 def screen_hashes(cells: Sequence[NDArray[np.generic]], secret: bytes) -> Hashes:
     """The screening hash of each row: columns of numbers, or of the 64-bit tokens of texts."""
     sums = np.zeros(len(cells[0]), np.uint64)
-    compiled = load("screen") if sum(map(len, cells)) >= MANY else None
+    compiled = load_compiled("screen") if sum(map(len, cells)) >= MANY else None
     for place, column in enumerate(cells):
         key, factor = _keys(secret, place)
         if compiled is not None and column.dtype != np.uint64:

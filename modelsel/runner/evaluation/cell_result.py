@@ -240,14 +240,8 @@ def in_few(predicted: Floats) -> tuple[NDArray[np.generic], Floats] | None:
     """
     words = np.ascontiguousarray(predicted).view(np.uint64).ravel()
     most = min(MANY, len(words) // 4)
-    if (kernel := load("distinct")) is not None:
-        places, table = np.empty(len(words), np.int32), np.empty(most, np.uint64)
-        count = kernel.number(words, places, table)
-    else:
-        table, first, inverse = np.unique(words, return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        places, table = np.argsort(order).astype(np.int32)[inverse.ravel()], table[order]
-        count = len(table) if len(table) <= most else -1
+    places, table = np.empty(len(words), np.int32), np.empty(most, np.uint64)
+    count = load("distinct").number(words, places, table)
     if count < 0:
         return None
     small = places.astype(np.min_scalar_type(max(count - 1, 1)))

@@ -40,7 +40,7 @@ class RunContext:
     limits: CellLimits = UNLIMITED
     rows: bool = True  # keep predictions per row, not only scores
     beside: Mapping[str, BaseMeasure] = field(default_factory=dict)  # what else is said of every candidate
-    spare: bool = False  # ask for class scores that no measure reads, for whoever wants them later
+    spare: frozenset[int] = frozenset()  # batches asked for class scores that no measure reads, for whoever wants them later
 
     @cached_property
     def needs_scores(self) -> bool:
@@ -94,7 +94,7 @@ class RunContext:
             self.needs_scores,
             self.limits.enforce if self.limits.any else no_limits,
             reached,
-            self.spare and not job.one_by_one,  # what crashes there would not have crashed without
+            job.cell.batch in self.spare and not job.one_by_one,  # what crashes there would not have crashed without
         )
         return result if self.rows else replace(self.with_scores(job.cell.fold, result), measure=self.measure_id)
 

@@ -9,7 +9,6 @@ from modelsel.core.types import Booleans, ClassTask, Floats, Integers
 from modelsel.kernels.compiler import load
 from modelsel.kernels.layout import (
     BRANCHES,
-    DEPTH,
     FEATURE,
     FIRST,
     LEFT,
@@ -67,26 +66,8 @@ def assemble(grown: GrowerOutput, task: ClassTask, columns: RankedColumns, prese
 
 def _preorder(nodes: Integers) -> Integers:
     """Place of each node when a parent stands before its children and a subtree is a slice."""
-    if kernel := load("preorder"):
-        places: Integers = kernel.preorder(nodes)
-        return places
-    return preorder(nodes)
-
-
-def preorder(nodes: Integers) -> Integers:
-    """Number nodes in preorder in NumPy, level by level, as the kernel does."""
-    parent, depth = nodes[:, PARENT], nodes[:, DEPTH]
-    by_depth = np.argsort(depth, kind="stable")
-    levels = np.split(by_depth, np.flatnonzero(np.diff(depth[by_depth])) + 1)
-    size = np.ones(len(nodes), np.int64)
-    for level in levels[:0:-1]:
-        np.add.at(size, parent[level], size[level])
-    before = np.cumsum(size) - size  # siblings are made in a row: differences of this are sizes of earlier siblings
-    position = np.zeros(len(nodes), np.int64)
-    for level in levels[1:]:
-        above = parent[level]
-        position[level] = position[above] + 1 + before[level] - before[nodes[above, FIRST]]
-    return position
+    places: Integers = load("preorder").preorder(nodes)
+    return places
 
 
 def _thresholds(nodes: Integers, columns: RankedColumns, present: Integers | None) -> Floats:

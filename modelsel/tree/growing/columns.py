@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.types import ClassTask, Codes, Feature, Floats, Integers, Table
-from modelsel.kernels.compiler import load
+from modelsel.kernels.compiler import load_compiled
 
 _CACHE: WeakKeyDictionary[Table, "RankedColumns"] = WeakKeyDictionary()
 _LOCK = Lock()
@@ -102,7 +102,7 @@ def level_codes(column: Floats, feature: Feature) -> Codes:
 
 def _rank(table: Table, chosen: Integers, codes: Codes, order: NDArray[np.int32]) -> tuple[Floats, Integers]:
     """Write codes and order of the chosen columns, some at a time; their distinct values, and how many of each column."""
-    fill = _in_numpy if load("rank") is None else _rank_compiled
+    fill = _in_numpy if load_compiled("rank") is None else _rank_compiled
     flat, counts, step = (
         np.empty(len(chosen) * len(table)),
         np.zeros(len(chosen), np.int64),

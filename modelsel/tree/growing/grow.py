@@ -13,7 +13,7 @@ import numpy as np
 
 from modelsel.core.types import ClassTask, Integers
 from modelsel.kernels import stop
-from modelsel.kernels.compiler import function_of, load, wanted
+from modelsel.kernels.compiler import function_of, load_compiled, wanted
 from modelsel.kernels.layout import ENTROPY, GENERAL, GrowthLimits, GrowthRules
 from modelsel.tree.growing.assemble import GrowerOutput, assemble
 from modelsel.tree.growing.columns import RankedColumns, WeightedRows, columns
@@ -56,9 +56,9 @@ def _grow_compiled(
     plain = ranked.known and chosen.unit and criterion.worth_loop is same
     if fused != GENERAL and plain:
         settings = _settings(chosen, fused, criterion, growth)
-        if settings[0].id_bits + settings[0].class_bits < ENTRY and (kernel := load("grow_counted")):
+        if settings[0].id_bits + settings[0].class_bits < ENTRY and (kernel := load_compiled("grow_counted")):
             return _grow_counted(kernel, chosen, ranked, *settings)
-    kernel = load("grow")
+    kernel = load_compiled("grow")
     if kernel is None:
         return None
     return _grow_general(kernel, chosen, ranked, criterion, *_settings(chosen, fused, criterion, growth))

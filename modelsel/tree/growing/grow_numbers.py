@@ -10,7 +10,7 @@ import numpy as np
 
 from modelsel.core.types import ClassTask, Floats, Integers, NumberTask
 from modelsel.kernels import stop
-from modelsel.kernels.compiler import interpret, load, wanted
+from modelsel.kernels.compiler import load, load_compiled, wanted
 from modelsel.tree.growing.assemble import GrowerOutput, assemble
 from modelsel.tree.growing.columns import RankedColumns, WeightedRows, columns
 from modelsel.tree.growing.grow import check_word
@@ -82,10 +82,16 @@ def _grow(
     signs: tuple[int, ...],
 ) -> DecisionTree:  # fmt: skip
     """Grow by the kernel that is enough."""
-    if ranked.known and chosen.unit and not signs and loss == SQUARED_ERROR and (kernel := load("grow_numbers_complete")):
+    if (
+        ranked.known
+        and chosen.unit
+        and not signs
+        and loss == SQUARED_ERROR
+        and (kernel := load_compiled("grow_numbers_complete"))
+    ):
         output = _complete(kernel, chosen, wholes, ranked, growth)
     else:
-        kernel = load("grow_numbers") or interpret("grow_numbers")
+        kernel = load("grow_numbers")
         output = _general(kernel, chosen, wholes, ranked, growth, loss, signs)
     if len(output.nodes) == 0:
         raise stop.Stopped
@@ -136,7 +142,7 @@ def _general(
     signs: tuple[int, ...],
 ) -> GrowerOutput:
     """Grow by the general kernel."""
-    surrogates, presort = (load(name) or interpret(name) for name in ("surrogates", "presort"))
+    surrogates, presort = (load(name) for name in ("surrogates", "presort"))
     if loss.by_quantile:
         order = np.lexsort((chosen.weight, wholes.whole[chosen.rows]))
         chosen = replace(chosen, rows=chosen.rows[order], weight=chosen.weight[order])

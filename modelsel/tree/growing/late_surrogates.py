@@ -4,20 +4,17 @@ A tree grown on complete columns keeps the rows that grew it, and finds the surr
 are first read. What is sent elsewhere (pickled, described) has them found before.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from modelsel.core.types import Codes, Floats, Integers
+from modelsel.core.types import Codes, Integers
 from modelsel.kernels.compiler import load
 from modelsel.kernels.layout import BY_SURROGATES
 from modelsel.tree.growing.assemble import surrogates_of
 from modelsel.tree.growing.columns import RankedColumns, WeightedRows
-from modelsel.tree.growing.numpy_grower import SurrogateSplit, flat, mimics
-from modelsel.tree.growing.numpy_tests import NodeColumn
 from modelsel.tree.node import LEAF, DecisionTree, Surrogates
 
 
@@ -31,15 +28,6 @@ class Finder:
 
     def find(self, tree: DecisionTree) -> Surrogates | None:
         """Surrogates of every test of the tree, which may be what is left of the one that grew."""
-        cut = self._cuts(tree)
-        kernel = load("late")
-        records, agreement = self._by_numpy(tree, cut) if kernel is None else self._find_compiled(kernel, tree, cut)
-        sides = np.zeros(0, np.int64)
-        return surrogates_of(records, agreement, sides, np.arange(len(tree)), self.columns)
-
-    def _find_compiled(self, kernel: Any, tree: DecisionTree, cut: Integers) -> tuple[Integers, Floats]:
-        """Find surrogates by the compiled search."""
-
         from modelsel.kernels.splits import presort
 
         ranked, task, classes = self.columns, self.chosen.task, (len(self.chosen.task.classes) - 1).bit_length()
@@ -47,27 +35,9 @@ class Finder:
             ranked.order, ranked.codes, ranked.sorted_features, ranked.levels, task.target, self.chosen.number,
             len(self.chosen.rows), self.bits, classes,
         )  # fmt: skip
-        records, agreement = kernel.find(entries, tree.feature, cut, _second(tree), ranked.levels, self.bits, classes)
-        return records, agreement
-
-    def _by_numpy(self, tree: DecisionTree, cut: Integers) -> tuple[Integers, Floats]:
-        """The twin, a node at a time."""
-        records, agreement, _ = flat([mimic.record(node) for node, mimic in self._mimics(tree, cut)])
-        return records, agreement
-
-    def _mimics(self, tree: DecisionTree, cut: Integers) -> Iterator[tuple[int, SurrogateSplit]]:
-        """Find surrogates in NumPy, node by node."""
-        here, second = {0: self.chosen.rows}, _second(tree)
-        for node in np.flatnonzero(tree.test != LEAF).tolist():
-            rows, tested = here.pop(node), int(tree.feature[node])
-            branch = np.where(self.columns.codes[tested, rows] <= cut[node], 0, 1)
-            here[node + 1], here[int(second[node])] = rows[branch == 0], rows[branch == 1]
-            others = ((g, self._column(g, rows), True) for g in range(len(tree.features)) if g != tested)
-            yield from ((node, mimic) for mimic in mimics(others, branch, np.ones(len(rows))))
-
-    def _column(self, feature: int, rows: Integers) -> NodeColumn:
-        codes, task = self.columns.codes[feature, rows], self.chosen.task
-        return NodeColumn(codes, task.target[rows], np.ones(len(rows)), len(self.columns.values[feature]), len(task.classes))
+        asked = entries, tree.feature, self._cuts(tree), _second(tree), ranked.levels, self.bits, classes
+        records, agreement = load("late").find(*asked)
+        return surrogates_of(records, agreement, np.zeros(0, np.int64), np.arange(len(tree)), self.columns)
 
     def _cuts(self, tree: DecisionTree) -> Integers:
         """The code up to which a row goes first, per test."""

@@ -38,7 +38,7 @@ def test_kernel_and_numpy_pass_the_same_rows_and_those_that_are_sealed(rows: int
     cells = [values[:, place] for place in places]
     with code("kernels") if rows > MANY else nullcontext():
         with_kernel = screen_hashes(cells, SECRET)
-    with code("twins") if rows > MANY else nullcontext():
+    with code("plain") if rows > MANY else nullcontext():
         assert np.array_equal(screen_hashes(cells, SECRET), with_kernel)
         assert np.array_equal(one.passing_rows(values, places), sealed)
 

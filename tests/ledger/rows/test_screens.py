@@ -21,7 +21,7 @@ def by_hand(row: tuple[float, ...]) -> int:
     return total % 2**64
 
 
-@pytest.mark.parametrize("which", ["kernels", "twins"])
+@pytest.mark.parametrize("which", ["kernels", "plain"])
 def test_rows_have_the_hash_that_arithmetic_gives(which, code) -> None:
     rng = np.random.default_rng(0)
     columns = [rng.normal(size=screens.MANY), rng.integers(-3, 3, screens.MANY) / 2.0]
@@ -31,7 +31,7 @@ def test_rows_have_the_hash_that_arithmetic_gives(which, code) -> None:
     assert found[:200].tolist() == [by_hand(row) for row in rows]
 
 
-@pytest.mark.parametrize("which", ["kernels", "twins"])
+@pytest.mark.parametrize("which", ["kernels", "plain"])
 def test_minus_nought_is_nought_and_a_gap_is_like_a_gap(which, code) -> None:
     column = np.zeros(screens.MANY)
     column[1], column[2], column[3] = -0.0, np.nan, -np.nan
