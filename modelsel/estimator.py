@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, _check_y, _num_samples, check_is_fitted, validate_data
 
 from modelsel.config.build import ALONE, NUMBERS, BuildContext, LearnerAndSteps, build
 from modelsel.config.schema import setting
@@ -46,20 +46,23 @@ from modelsel.dataset.frame import (
 )
 from modelsel.dataset.in_memory import is_frame, of_columns
 from modelsel.dataset.labels import held_labels, own_type
+from modelsel.dataset.refused import demand_labels, explained
 from modelsel.dataset.targets import OF_FITS, check_squares
 from modelsel.dataset.weights import AUTO as WEIGHTS
 from modelsel.dataset.weights import weighed
 from modelsel.learner.trees.model import NumberTreeModel, TreeModel
-from modelsel.runner.final_fit import Final, fit
+from modelsel.runner.final_fit import Final, fit, objections
 from modelsel.tree.nested import to_dict
 from modelsel.tree.node import PrunedView
 from modelsel.tree.rules import rules_text, to_text
 
 FLOOR, NUMBER_FLOOR = ("majority", "prior_draw"), ("mean", "median")  # learners that look at no feature
-OWN = ("learner", "settings", "seed")
+OWN = ("learner", "settings", "seed", "weights_are")
 
 
-def classifier(learner: str = "tree", *overrides: str, seed: int = 0, **params: object) -> "Classifier":
+def classifier(
+    learner: str = "tree", *overrides: str, seed: int = 0, weights_are: str = WEIGHTS, **params: object
+) -> "Classifier":
     """Return a classifier by the name of its learner, for use where scikit-learn's are used.
 
     Its settings are those of `conf/learner/<learner>.yaml`.
@@ -72,6 +75,8 @@ def classifier(learner: str = "tree", *overrides: str, seed: int = 0, **params: 
         Settings as on the command line (`"pruner=unpruned"`).
     seed : int
         Of learners that draw.
+    weights_are : {"auto", "repeats", "relative"}
+        How `sample_weight` counts, as `dataset.weights_are` of a study.
     **params
         Settings as values (`max_depth=3`).
 
@@ -94,10 +99,12 @@ def classifier(learner: str = "tree", *overrides: str, seed: int = 0, **params: 
     """
     settings = {**dict(setting(override) for override in overrides), **params}
     build(learner, settings, Classifier.context)
-    return Classifier(learner, settings or None, seed)
+    return Classifier(learner, settings or None, seed, weights_are)
 
 
-def regressor(learner: str = "linear_regression", *overrides: str, seed: int = 0, **params: object) -> "Regressor":
+def regressor(
+    learner: str = "linear_regression", *overrides: str, seed: int = 0, weights_are: str = WEIGHTS, **params: object
+) -> "Regressor":
     """Return a regressor by the name of its learner, for use where scikit-learn's are used.
 
     Parameters
@@ -108,6 +115,8 @@ def regressor(learner: str = "linear_regression", *overrides: str, seed: int = 0
         Settings as on the command line.
     seed : int
         Of learners that draw.
+    weights_are : {"auto", "repeats", "relative"}
+        How `sample_weight` counts, as `dataset.weights_are` of a study.
     **params
         Settings as values (`k=3`).
 
@@ -128,7 +137,7 @@ def regressor(learner: str = "linear_regression", *overrides: str, seed: int = 0
     """
     settings = {**dict(setting(override) for override in overrides), **params}
     build(learner, settings, Regressor.context)
-    return Regressor(learner, settings or None, seed)
+    return Regressor(learner, settings or None, seed, weights_are)
 
 
 def _is_tree(estimator: "LearnerEstimator") -> bool:
@@ -171,6 +180,9 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         Dotted hyper-parameters and their values.
     seed : int
         Of learners that draw.
+    weights_are : {"auto", "repeats", "relative"}
+        How `sample_weight` counts, as `dataset.weights_are` of a study: whole numbers as repeated rows, all others relative to
+        their mean, unless it is said.
 
     Examples
     --------
@@ -182,11 +194,17 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
     final_: Final
 
     def __init__(
-        self, learner: str | Mapping[str, object] = "tree", settings: Mapping[str, object] | None = None, seed: int = 0
+        self,
+        learner: str | Mapping[str, object] = "tree",
+        settings: Mapping[str, object] | None = None,
+        seed: int = 0,
+        weights_are: str = WEIGHTS,
     ) -> None:
+        """Keep the parameters as they are given, as scikit-learn wants it."""
         self.learner = learner
         self.settings = settings
         self.seed = seed
+        self.weights_are = weights_are
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the constructor's parameters, and the hyper-parameters of the learner.
@@ -271,9 +289,10 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         rows = positions(task) if task.weights is None else np.flatnonzero(task.weights > 0)
         if len(rows) == 0:
             raise ValueError("All sample weights are zero: no row is left to fit on.")
-        if reason := next(iter(spec.problems(task)), None) or spec.refusal(task, rows):
+        candidate = Candidate(spec, preparers)
+        if reason := next(objections(candidate, task), None) or spec.refusal(task, rows):
             raise ValueError(f"n_samples = {len(rows)}: {reason}")
-        self.final_ = fit(Candidate(spec, preparers), task, self.seed, rows)
+        self.final_ = fit(candidate, task, self.seed, rows)
         return self
 
     @property
@@ -410,6 +429,9 @@ class Classifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
         Dotted hyper-parameters and their values.
     seed : int
         Of learners that draw.
+    weights_are : {"auto", "repeats", "relative"}
+        How `sample_weight` counts, as `dataset.weights_are` of a study: whole numbers as repeated rows, all others relative to
+        their mean, unless it is said.
 
     Examples
     --------
@@ -557,6 +579,9 @@ class Regressor(RegressorMixin, LearnerEstimator):  # type: ignore[misc]
         Dotted hyper-parameters and their values.
     seed : int
         Of learners that draw.
+    weights_are : {"auto", "repeats", "relative"}
+        How `sample_weight` counts, as `dataset.weights_are` of a study: whole numbers as repeated rows, all others relative to
+        their mean, unless it is said.
 
     Examples
     --------
@@ -571,8 +596,9 @@ class Regressor(RegressorMixin, LearnerEstimator):  # type: ignore[misc]
         learner: str | Mapping[str, object] = "linear_regression",
         settings: Mapping[str, object] | None = None,
         seed: int = 0,
+        weights_are: str = WEIGHTS,
     ) -> None:
-        super().__init__(learner, settings, seed)
+        super().__init__(learner, settings, seed, weights_are)
 
     def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
         """Fit on rows × features.
@@ -631,13 +657,15 @@ class Regressor(RegressorMixin, LearnerEstimator):  # type: ignore[misc]
         return tags
 
 
-def task_of(estimator: object, X: object, y: object, sample_weight: object = None) -> tuple[Task, NDArray[np.generic]]:
+def task_of(estimator: Any, X: object, y: object, sample_weight: object = None) -> tuple[Task, NDArray[np.generic]]:
     """The task of a call of `fit`, and the labels of its classes; the estimator learns its features' number and names."""
-    held = held_labels(y) if own_type(y) else None
-    table, found, reading = _training(estimator, X, y if held is None else held[1])
-    if not countable(found):
-        check_classification_targets(found)
-    classes, target = distinct(found) if held is None else held[:2]
+    with explained(y, count_rows(X), numbers=False):
+        held = held_labels(y) if own_type(y) else None
+        table, found, reading = _training(estimator, X, y if held is None else held[1])
+        if not countable(found):
+            check_classification_targets(found)
+        classes, target = distinct(found) if held is None else held[:2]
+        demand_labels(classes)
     names = tuple(str(label) for label in classes) if held is None else held[2].feature.levels
     if held is not None:
         reading = replace(TableReading.of(table.features) if reading is None else reading, target=held[2])
@@ -646,7 +674,15 @@ def task_of(estimator: object, X: object, y: object, sample_weight: object = Non
         name=table.name, features=table.features, values=table.values, rows=table.rows, weights=weights, reading=reading,
         classes=names, target=target,
     )  # fmt: skip
-    return weighed(task, getattr(estimator, "weights_are", WEIGHTS)), classes
+    return weighed(task, estimator.weights_are), classes
+
+
+def count_rows(X: Any) -> int:
+    """Rows of a table or an array; 0 of what has none."""
+    try:
+        return int(_num_samples(X))
+    except TypeError:
+        return 0
 
 
 def weights_of(sample_weight: object, values: object) -> Floats | None:
@@ -659,15 +695,16 @@ def weights_of(sample_weight: object, values: object) -> Floats | None:
     return weights
 
 
-def numbers_of(estimator: object, X: object, y: object, sample_weight: object = None) -> NumberTask:
+def numbers_of(estimator: Any, X: object, y: object, sample_weight: object = None) -> NumberTask:
     """The task of a call of `fit` with numbers as targets; the estimator learns its features' number and names."""
-    table, found, reading = _training(estimator, X, y, numeric=True)
-    check_squares(np.asarray(found, np.float64), OF_FITS)
+    with explained(y, count_rows(X), numbers=True):
+        table, found, reading = _training(estimator, X, y, numeric=True)
+        check_squares(np.asarray(found, np.float64), OF_FITS)
     task = NumberTask(
         name=table.name, features=table.features, values=table.values, rows=table.rows, reading=reading,
         weights=weights_of(sample_weight, table.values), target=np.asarray(found, np.float64),
     )  # fmt: skip
-    return cast(NumberTask, weighed(task, getattr(estimator, "weights_are", WEIGHTS)))
+    return cast(NumberTask, weighed(task, estimator.weights_are))
 
 
 def _training(estimator: Any, X: Any, y: Any, numeric: bool = False) -> tuple[Table, NDArray[np.generic], TableReading | None]:

@@ -20,10 +20,8 @@ from modelsel.core.errors import ConfigurationError
 
 WEIGHTS = "check_sample_weight_equivalence_on_dense_data"
 NOT_REPEATS = {
-    "knn": {WEIGHTS: "k counts rows: a row of weight two is one neighbour, a row that stands twice is two"},
     "kaariainen": {WEIGHTS: "the pruning rows are drawn among rows, and a row that stands twice can fall on both sides"},
     "rep_tree": {WEIGHTS: "as kaariainen"},
-    "linear_regression": {WEIGHTS: "columns are scaled by deviations that count rows, and the ridge is on that scale"},
 }
 LEARNERS = ("tree", "id3", "c45", "cart", "kaariainen", "rep_tree", "knn", "naive_bayes", "table", "majority")
 OF_NUMBERS = ("cart", "rep_tree", "knn", "linear_regression", "mean", "median")

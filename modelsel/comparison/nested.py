@@ -172,8 +172,8 @@ def score_selection_by_bates(selecting: SelectionProcedure, task: Task, outer: R
     repeats = [[fold for fold in outer.folds if fold.repeat == repeat] for repeat in range(outer.repeats)]
     found = interval([_losses_by_fold(selecting, task, folds) for folds in repeats])
     label = f"{BATES_LABEL}; {outer.repeats} × {len(repeats[0])} folds, standard error × {found.inflation:.2f}"
-    low, high = np.clip([found.low, found.high], *selecting.measure.bounds).tolist()
-    return replace(plainly, mean=found.mean, low=low, high=high, label=label, method="bates")
+    mean, low, high = np.clip([found.mean, found.low, found.high], *selecting.measure.bounds).tolist()
+    return replace(plainly, mean=mean, low=low, high=high, label=label, method="bates")
 
 
 def _losses_by_fold(selecting: SelectionProcedure, task: Task, folds: Sequence[Fold]) -> list[OuterFoldLosses]:

@@ -32,6 +32,7 @@ def moment(seconds: float) -> str:
 
 
 Kind = Literal["numeric", "nominal", "ordered"]
+DIGITS = 12  # of numbers that are shown
 
 
 @dataclass(frozen=True)
@@ -45,13 +46,15 @@ class Feature:
     dates: bool = field(default=False, compare=False)  # numbers that people read as moments: seconds since 1970
     text: bool = False  # nominal, and each level is a text to be read: those of one table, no list to choose from
 
-    def number(self, value: float, digits: int = 12) -> str:
-        """A number of this feature as it is shown: so many digits, or a date.
+    def number(self, value: float, digits: int = DIGITS) -> str:
+        """A number of this feature as it is shown: so many digits, all of one that has more before its point; or a date.
 
         >>> Feature("age", "numeric").number(17.25, digits=3), Feature("since", "numeric", dates=True).number(86400.0)
         ('17.2', '1970-01-02')
         """
-        return moment(value) if self.dates else f"{value:.{digits}g}"
+        if self.dates:
+            return moment(value)
+        return repr(float(value)) if digits == DIGITS and abs(value) >= 10**DIGITS else f"{value:.{digits}g}"
 
 
 MISSING = ("", "?")  # cells that count as missing unless a study says otherwise

@@ -170,6 +170,11 @@ class Task(Table):
         return np.ones(len(self)) if self.weights is None else self.weights
 
     @property
+    def repeats(self) -> Floats | None:
+        """How often each row stands there, where weights say that; None where they are relative, or none."""
+        return self.weights if self.weighing is not None and self.weighing.are == "repeats" else None
+
+    @property
     def kind(self) -> "TaskKind":
         """Kind of the target: one of classes, or a number."""
         raise NotImplementedError

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from modelsel.core.types import ClassTask, Floats, Integers, Table
+from modelsel.core.types import ClassTask, Floats, Integers, NumberTask, Table
 from modelsel.distance.base import LEVELS, NUMBER, FittedDistance
 from modelsel.distance.scale import inverse, known_values, moments, numbers
 from modelsel.statistics.information import joint_counts
@@ -26,7 +26,8 @@ class Hvdm:
     own_scale: ClassVar[bool] = True
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
-        return ()
+        if isinstance(task, NumberTask):
+            yield "distance=hvdm compares names by the classes of their rows, and the target is a number: use heom or gower"
 
     def fit(self, task: ClassTask, rows: Integers, normalise: str) -> FittedDistance:
         """Fit numbers by four standard deviations and names by the value differences of classes."""

@@ -25,6 +25,7 @@ from modelsel.foreign.interface import Matrix
 from modelsel.foreign.libraries import alike_on_sparse, takes_nan, takes_sparse
 from modelsel.foreign.optimum import goes_to_optimum
 from modelsel.foreign.stored import load_skops, skops
+from modelsel.statistics.sampling import weighted_median
 
 # One matrix of numbers by our own encoding.
 
@@ -51,15 +52,13 @@ class ColumnEncoding:
     def of(
         cls, task: Task, rows: Integers, encoding: str, missing: str, scale: str, places: Sequence[int] | None = None
     ) -> "ColumnEncoding":
-        """Read medians, means and deviations (population form) from the analysis rows; of all features, or of some."""
+        """Read medians, means and deviations from the analysis rows; of all features, or of some."""
         places = tuple(range(len(task.features)) if places is None else places)
         values, count = task.values[rows][:, list(places)], len(places)
-        known = [column[~np.isnan(column)] for column in values.T]
-        middle = np.array([np.median(column) if len(column) else 0.0 for column in known])
-        center, spread = np.zeros(count), np.ones(count)
-        if scale == "deviation":
-            center = np.array([column.mean() if len(column) else 0.0 for column in known])
-            spread = np.array([column.std() if len(column) else 0.0 for column in known])
+        plain = task.weights is None or (task.weighing is not None and task.weighing.are == "given")
+        weights = np.ones(len(rows)) if plain else task.row_weights[rows]
+        middle, mean, deviation = np.array([_usual(column, weights) for column in values.T]).reshape(count, 3).T
+        center, spread = (mean, deviation) if scale == "deviation" else (np.zeros(count), np.ones(count))
         keep = np.full(count, np.nan) if missing == "keep" else middle
         features = tuple(task.features[place] for place in places)
         return cls(features, encoding, keep, center, np.where(spread > 0, spread, 1.0), places)
@@ -116,6 +115,18 @@ class ColumnEncoding:
             return np.where(np.isnan(values), -1.0, values)[:, None]
         levels = np.arange(len(feature.levels), dtype=np.float64)
         return np.column_stack([values[:, None] == levels, np.isnan(values)]).astype(np.float64)
+
+
+def _usual(column: Floats, weights: Floats) -> tuple[float, float, float]:
+    """Median, mean and deviation (population form) of the known values of a column, weighted; 0 where none is known."""
+    known = ~np.isnan(column) & (weights > 0)
+    column, own = column[known], weights[known]
+    if not len(column):
+        return 0.0, 0.0, 0.0
+    if (own == 1).all():
+        return float(np.median(column)), float(column.mean()), float(column.std())
+    mean = float(np.average(column, weights=own))
+    return weighted_median(column, own), mean, float(np.sqrt(np.average(np.square(column - mean), weights=own)))
 
 
 # Nominal features as means of the classes (Micci-Barreca 2001), by scikit-learn's TargetEncoder, behind all other columns.

@@ -1,5 +1,6 @@
 """k nearest neighbours: the class that the k stored rows nearest to a row vote for; of numbers their mean or a quantile.
 
+A row that stands there twice by its weight is two neighbours; a relative weight is that of its row's one vote.
 Numbers are those of `knn_numbers.py`. One search up to the largest k asked for answers every k, vote and prior. Answers depend
 on the rows alone: stored rows lie in the order of a digest of their values, class and weight, which settles equal distances.
 Sources: Fix & Hodges (1951); Cover & Hart (1967); Aha, Kibler & Albert (1991).
@@ -33,7 +34,17 @@ from modelsel.distance.base import DECIMALS, LEVELS, Distance, FittedDistance, r
 from modelsel.distance.search import Neighbours, neighbours
 from modelsel.learner.base import BaseLearner, PathModel, chunks
 from modelsel.learner.class_prior import Prior, as_prior, prior_of, prior_problems
-from modelsel.learner.knn_numbers import NeighbourNumbers, NumberModel, check_path, closeness, neighbourhoods, running
+from modelsel.learner.knn_numbers import (
+    NeighbourNumbers,
+    NumberModel,
+    check_path,
+    closeness,
+    each_time,
+    neighbourhoods,
+    running,
+    total,
+    voices,
+)
 from modelsel.learner.trees.leaf import MEAN, MEDIAN, QUANTILE
 
 # Votes of ordered neighbours, for every k at once: running sums over the neighbours, read off at each k.
@@ -181,20 +192,21 @@ class Knn(BaseLearner):
             yield "q is the share of statistic=quantile: above 0 and below 1, and given just then"
 
     def refusal(self, task: Task, rows: Integers) -> str | None:
-        return f"k = {self.k} is more than the {len(rows)} analysis rows" if self.k > len(rows) else None
+        many = len(rows) if task.repeats is None else int(task.repeats[rows].sum())
+        return f"k = {self.k} is more than the {many} analysis rows" if self.k > many else None
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "KnnPath | NeighbourNumbers":
         """Encode the analysis rows and store them in the order of their digests."""
         metric = self.distance.fit(task, rows, self.normalise)
         codes = metric.encode(task.values[rows], task.features)
-        weights = task.row_weights[rows]
-        facts = np.vstack([codes, task.target[rows], weights])
+        weights, repeats = task.row_weights[rows], task.repeats is not None
+        facts = np.vstack([codes, task.target[rows], np.ones(len(rows)) if repeats else weights])
         order = np.argsort(row_digests(facts, DECIMALS if metric.rounded else None), kind="stable")
         stored = np.ascontiguousarray(codes[:, order])
         if isinstance(task, NumberTask):
-            return NeighbourNumbers(metric, task.features, stored, task.target[rows][order], weights[order])
+            return NeighbourNumbers(metric, task.features, stored, task.target[rows][order], weights[order], repeats)
         labels = np.asarray(task.target[rows], np.int32)
-        return KnnPath(metric, task.features, stored, labels[order], weights[order], task.class_count)
+        return KnnPath(metric, task.features, stored, labels[order], weights[order], task.class_count, repeats)
 
     def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "KnnModel | NumberModel":
         """Fit the path and take this learner's model; too few rows are an error."""
@@ -218,6 +230,7 @@ class KnnPath:
     labels: Codes
     weights: Floats
     classes: int
+    repeats: bool = False  # weights say how often a row stands there, and so is a neighbour
 
     @property
     def class_weight(self) -> Floats:
@@ -225,7 +238,8 @@ class KnnPath:
 
     def neighbours(self, table: Table, rows: Integers, count: int) -> Neighbours:
         """The nearest stored rows of some rows of a table."""
-        return neighbours(self.metric, self.stored, self.metric.encode(table.values[rows], self.features), count)
+        encoded = self.metric.encode(table.values[rows], self.features)
+        return neighbours(self.metric, self.stored, encoded, min(count, self.stored.shape[1]))
 
     def outputs(self, learners: Sequence[Knn], table: Table, rows: Integers, scores: bool) -> Outputs:
         """Find the largest number of neighbours once, and count each learner's votes among them."""
@@ -236,16 +250,19 @@ class KnnPath:
             found = self.neighbours(table, rows[block], most)
             for start in range(block.start, block.start + len(found.rows), COUNTED):
                 own = slice(start - block.start, start - block.start + COUNTED)
-                classes, share = self._vote(learners, Neighbours(found.rows[own], found.distance[own]))
+                classes, share = self._vote(learners, Neighbours(found.rows[own], found.distance[own]), most)
                 predicted[:, start : start + classes.shape[1]] = classes
                 if shares is not None:
                     shares[:, start : start + classes.shape[1]] = np.moveaxis(share, 0, -1)
         return Outputs(predicted, shares)
 
-    def _vote(self, learners: Sequence[Knn], found: Neighbours) -> tuple[Codes, Floats]:
+    def _vote(self, learners: Sequence[Knn], found: Neighbours, most: int) -> tuple[Codes, Floats]:
         """Classes (learners × queries) and scores (classes × learners × queries) by these neighbours."""
         near, distance = np.ascontiguousarray(found.rows.T), np.ascontiguousarray(found.distance.T)
-        ballot = NeighbourVotes(self.labels[near], self.weights[near], distance, self.class_weight)
+        if self.repeats:
+            near, distance = each_time(near, distance, self.weights[near], most)
+        voice = voices(self.weights, near, self.repeats)
+        ballot = NeighbourVotes(self.labels[near], voice, distance, self.class_weight)
         farness = cache(ballot.farness)
         elected = np.empty((len(learners), near.shape[1]), np.int32)
         scores = np.empty((self.classes, *elected.shape))
@@ -259,7 +276,7 @@ class KnnPath:
         return elected, scores
 
     def complexity(self, learners: Sequence[Knn]) -> Floats:
-        return neighbourhoods(self.stored.shape[1], learners)
+        return neighbourhoods(total(self.weights, self.repeats), learners)
 
     def training_error(self, learners: Sequence[Knn]) -> Floats:
         """NaN: a search for every analysis row would cost more than the cell.
@@ -287,6 +304,7 @@ class KnnModel(PathModel):
         facts = {"k": learner.k, "vote": learner.vote, "prior": list(learner.prior)}
         facts |= {"smoothing": learner.smoothing} if learner.smoothing is not None else {}
         facts |= {"classes": path.classes, "features": features, "metric": path.metric.facts()}
+        facts |= {"repeats": True} if path.repeats else {}
         arrays: dict[str, NDArray[np.generic]] = {
             "stored": path.stored,
             "labels": path.labels,
@@ -318,10 +336,13 @@ def _restore(description: Description) -> KnnModel | NumberModel:
     if len(weights) != len(labels) or not ((labels >= 0) & (labels < classes)).all():
         raise ValueError("knn: labels or weights of the stored rows are out of range")
     smoothing = facts.get("smoothing")
-    if not 1 <= k <= len(labels) or len(facts["prior"]) != classes or facts["vote"] not in VOTES or not (smoothing or 0) >= 0:
-        raise ValueError("knn: k, prior, vote or smoothing is out of range")
+    repeats = bool(facts.get("repeats"))
+    if not 1 <= k <= total(weights, repeats) or len(facts["prior"]) != classes:
+        raise ValueError("knn: k or prior is out of range")
+    if facts["vote"] not in VOTES or not (smoothing or 0) >= 0:
+        raise ValueError("knn: vote or smoothing is out of range")
     learner = Knn(k=k, vote=str(facts["vote"]), prior=tuple(facts["prior"]), smoothing=smoothing)
-    return KnnModel(KnnPath(metric, features, stored, labels, weights, classes), learner)
+    return KnnModel(KnnPath(metric, features, stored, labels, weights, classes, repeats), learner)
 
 
 def _of_numbers(description: Description, features: tuple[Feature, ...], stored: Floats) -> NumberModel:
@@ -329,7 +350,7 @@ def _of_numbers(description: Description, features: tuple[Feature, ...], stored:
     facts, arrays = description.facts, description.arrays
     metric, k, vote = FittedDistance.restore(facts["metric"], arrays), int(facts["k"]), str(facts["vote"])
     target, weights = (np.asarray(arrays[name], np.float64) for name in ("target", "weights"))
-    path = check_path(NeighbourNumbers(metric, features, stored, target, weights), k)
+    path = check_path(NeighbourNumbers(metric, features, stored, target, weights, bool(facts.get("repeats"))), k)
     _check_tables(metric, stored)
     statistic, q = facts.get("statistic"), facts.get("q")
     learner = Knn(k=k, vote=vote, statistic=statistic, q=q)

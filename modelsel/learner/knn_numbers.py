@@ -37,7 +37,31 @@ def closeness(distance: Floats) -> Floats:
     return np.where(nearest > 0, nearest / np.where(distance > 0, distance, 1.0), distance == 0)
 
 
+def each_time(near: Integers, distance: Floats, times: Floats, most: int) -> tuple[Integers, Floats]:
+    """The first `most` neighbours of each query, where a row that stands there twice is two of them.
+
+    >>> each_time(np.array([[3], [5]]), np.array([[0.1], [0.2]]), np.array([[2.0], [9.0]]), 3)[0].ravel().tolist()
+    [3, 3, 5]
+    """
+    upto, place, query = running(times.copy()), np.zeros(near.shape[1], np.int64), np.arange(near.shape[1])
+    places = np.empty((most, len(query)), np.int64)
+    for step in range(most):
+        place += upto[place, query] <= step  # each stands there at least once
+        places[step] = place
+    return np.take_along_axis(near, places, axis=0), np.take_along_axis(distance, places, axis=0)
+
+
 NEARLY = 1e-9  # of the weight: what is as much
+
+
+def voices(weights: Floats, near: Integers, repeats: bool) -> Floats:
+    """What each neighbour's vote weighs; one that stands there several times has as many of one."""
+    return np.ones(near.shape) if repeats else weights[near]
+
+
+def total(weights: Floats, repeats: bool) -> int:
+    """Rows that there are, each as often as it stands there."""
+    return int(weights.sum()) if repeats else len(weights)
 
 
 class NeighbourSettings(Protocol):
@@ -86,14 +110,22 @@ class NeighbourNumbers:
     stored: Floats  # features × rows
     target: Floats
     weights: Floats
+    repeats: bool = False  # weights say how often a row stands there, and so is a neighbour
+
+    @property
+    def total(self) -> int:
+        """Rows that there are, each as often as it stands there."""
+        return total(self.weights, self.repeats)
 
     def outputs(self, learners: Sequence[NeighbourSettings], table: Table, rows: Integers, scores: bool) -> NumberOutputs:
         """Find the largest number of neighbours once, and take each learner's statistic of its own."""
         said, most = np.empty((len(learners), len(rows))), max(learner.k for learner in learners)
         for block in chunks(len(rows), most):
             encoded = self.metric.encode(table.values[rows[block]], self.features)
-            found = neighbours(self.metric, self.stored, encoded, most)
+            found = neighbours(self.metric, self.stored, encoded, min(most, self.stored.shape[1]))
             near, distance = np.ascontiguousarray(found.rows.T), np.ascontiguousarray(found.distance.T)
+            if self.repeats:
+                near, distance = each_time(near, distance, self.weights[near], most)
             for (vote, q), members in _alike(learners).items():
                 ks = [learners[place].k for place in members]
                 said[members, block] = (
@@ -103,7 +135,7 @@ class NeighbourNumbers:
 
     def _means(self, vote: str, ks: Sequence[int], near: Integers, distance: Floats) -> Floats:
         """Means at each k, ks × queries, from the neighbours of queries, nearest first."""
-        weights, where = self.weights[near], np.asarray(ks) - 1
+        weights, where = voices(self.weights, near, self.repeats), np.asarray(ks) - 1
         if vote == "inverse":
             weights = weights * closeness(distance)
         above, below = running(weights * self.target[near]), running(weights.copy())
@@ -113,7 +145,7 @@ class NeighbourNumbers:
 
     def _quantiles(self, vote: str, q: float, ks: Sequence[int], near: Integers, distance: Floats) -> Floats:
         """Quantiles at each k, ks × queries."""
-        weights, target = self.weights[near], self.target[near]
+        weights, target = voices(self.weights, near, self.repeats), self.target[near]
         if vote == "inverse":
             weights = weights * closeness(distance)
         found = np.empty((len(ks), near.shape[1]))
@@ -123,7 +155,7 @@ class NeighbourNumbers:
         return found
 
     def complexity(self, learners: Sequence[NeighbourSettings]) -> Floats:
-        return neighbourhoods(self.stored.shape[1], learners)
+        return neighbourhoods(self.total, learners)
 
     def training_error(self, learners: Sequence[NeighbourSettings]) -> Floats:
         """NaN: see `Knn.no_training_error`."""
@@ -173,7 +205,7 @@ class NumberModel(FittedModel):
         path, learner = self.path, self.learner
         features = [[feature.name, feature.kind, list(feature.levels)] for feature in path.features]
         facts = {"k": learner.k, "vote": learner.vote, "features": features, "metric": path.metric.facts(), "numbers": True}
-        facts |= {"statistic": learner.statistic, "q": learner.q}
+        facts |= {"statistic": learner.statistic, "q": learner.q} | ({"repeats": True} if path.repeats else {})
         arrays: dict[str, NDArray[np.generic]] = {"stored": path.stored, "target": path.target, "weights": path.weights}
         return Description("knn", facts, arrays | path.metric.arrays())
 
@@ -183,6 +215,6 @@ def check_path(path: NeighbourNumbers, k: int) -> NeighbourNumbers:
     rows = len(path.target)
     if path.stored.ndim != 2 or path.stored.shape != (len(path.features), rows) or len(path.weights) != rows:
         raise ValueError("knn: the stored rows do not fit the features")
-    if not (np.isfinite(path.target).all() and 1 <= k <= rows):
+    if not (np.isfinite(path.target).all() and 1 <= k <= path.total):
         raise ValueError("knn: k or the numbers of the stored rows are out of range")
     return path

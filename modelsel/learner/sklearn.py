@@ -16,7 +16,6 @@ import numpy as np
 from modelsel.core.fingerprint import array_digest
 from modelsel.core.spec import one_of, plain, spec_of
 from modelsel.core.types import (
-    DECISIONS,
     PROBABILITIES,
     ClassTask,
     Codes,
@@ -25,13 +24,13 @@ from modelsel.core.types import (
     Integers,
     Outputs,
     Table,
-    positions,
 )
-from modelsel.foreign.interface import decides, decisions, scores_of
-from modelsel.foreign.libraries import told_on_sparse
+from modelsel.foreign.interface import decides, scores_of
+from modelsel.foreign.libraries import takes_weights, told_on_sparse
 from modelsel.foreign.parameters import Params
-from modelsel.learner.base import BaseLearner, FittedModel, PathModel, path_errors
+from modelsel.learner.base import BaseLearner, FittedModel, path_errors
 from modelsel.learner.columns import ColumnEncoding, matrix_for
+from modelsel.learner.fitted_estimator import Answering, EstimatorModel
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ class Sklearn(BaseLearner):
         except TypeError:
             yield f"{self.estimator} needs other estimators, which cannot be given here"
             return
-        if isinstance(task, ClassTask) and task.weights is not None and not _takes_weights(made):
+        if isinstance(task, ClassTask) and task.weights is not None and not takes_weights(made):
             yield f"{self.estimator} takes no weights, and this task has some"
 
     def refusal(self, task: ClassTask, rows: Integers) -> str | None:
@@ -111,73 +110,37 @@ class Sklearn(BaseLearner):
 class SklearnPath:
     """A fitted estimator, which answers for itself alone."""
 
-    estimator: Any
-    columns: ColumnEncoding
-    classes: int
+    answering: Answering
     recipe: "SklearnRecipe"
     seen: tuple[ClassTask, Integers]  # what it was fitted on
 
     def outputs(self, learners: Sequence[Sklearn], table: Table, rows: Integers, scores: bool) -> Outputs:
         """Compute answers; without `predict_proba` scores are decision values, else the predicted class has the whole score."""
-        X, own = matrix_for(self.estimator, self.columns, table, rows), np.asarray(self.estimator.classes_, np.int64)
-        predicted = np.asarray(self.estimator.predict(X), np.int32) if len(rows) else np.empty(0, np.int32)
-        shape = (len(learners), len(rows))
-        if not scores:
-            return Outputs(np.broadcast_to(predicted, shape).copy())
-        shares = np.zeros((len(rows), self.classes))
-        if hasattr(self.estimator, "predict_proba") and len(rows):
-            shares[:, own] = self.estimator.predict_proba(X)
-            shares /= shares.sum(axis=1, keepdims=True)
-        elif len(own) > 1 and len(rows) and scores_of(self.estimator) == DECISIONS:
-            shares = decisions(self.estimator, X, own, self.classes)
-        else:
-            shares[np.arange(len(rows)), predicted] = 1.0
-        return Outputs(np.broadcast_to(predicted, shape).copy(), np.broadcast_to(shares, (*shape, self.classes)).copy())
+        return self.answering.outputs([None] * len(learners), table, rows, scores)
 
     def complexity(self, learners: Sequence[Sklearn]) -> Floats:
-        return np.full(len(learners), float(getattr(self.estimator, "n_features_in_", len(self.columns.features))))
+        return np.full(len(learners), self.answering.size(None))
 
     def training_error(self, learners: Sequence[Sklearn]) -> Floats:
         """NaN for estimators that search neighbours: every analysis row would be a search, and each finds itself."""
-        if hasattr(self.estimator, "kneighbors") or hasattr(self.estimator, "radius_neighbors"):
+        if hasattr(self.answering.estimator, "kneighbors") or hasattr(self.answering.estimator, "radius_neighbors"):
             return np.full(len(learners), np.nan)
         return np.repeat(path_errors(self, learners[:1], *self.seen), len(learners))
 
     def model(self, learner: Sklearn) -> "SklearnModel":
-        return SklearnModel(self, learner)
+        return SklearnModel(learner, self.answering, self.recipe.random_state, self.recipe.rows, self.recipe)
 
 
 @dataclass(frozen=True, eq=False)
-class SklearnModel(PathModel):
-    """A fitted estimator as a model."""
+class SklearnModel(EstimatorModel):
+    """A fitted estimator as a model, of which the recipe is written down."""
 
-    path: SklearnPath
-    learner: Sklearn
+    abilities: ClassVar[str] = ""
 
-    @property
-    def estimator(self) -> Any:
-        """The fitted estimator itself."""
-        return self.path.estimator
-
-    @property
-    def scores_are(self) -> str:
-        """Probabilities, decision values or classes."""
-        return scores_of(self.estimator)
-
-    @property
-    def decides(self) -> bool:
-        """True where it has decision values, beside probabilities or without."""
-        return decides(self.estimator)
-
-    def decisions(self, table: Table) -> Floats:
-        """Compute decision values of all rows, rows × classes."""
-        own = np.asarray(self.estimator.classes_, np.int64)
-        return decisions(
-            self.estimator, matrix_for(self.estimator, self.path.columns, table, positions(table)), own, self.path.classes
-        )
+    recipe: "SklearnRecipe"
 
     def describe(self) -> Description:
-        return self.path.recipe.describe()
+        return self.recipe.describe()
 
 
 @dataclass(frozen=True)
@@ -228,7 +191,8 @@ def _fit(learner: Sklearn, task: ClassTask, rows: Integers, random_state: int) -
     told = told_on_sparse(kind, learner.params) if hasattr(matrix, "nnz") else {}
     estimator = made.set_params(**told).fit(matrix, task.target[rows], **weights)
     recipe = SklearnRecipe(learner, random_state, rows_digest(task, rows), _version())
-    return SklearnPath(estimator, columns, len(task.classes), recipe, (task, rows))
+    labels, own = np.arange(len(task.classes)), np.asarray(estimator.classes_, np.int64)
+    return SklearnPath(Answering(estimator, None, columns, (), own, len(labels), labels), recipe, (task, rows))
 
 
 @cache
@@ -241,12 +205,6 @@ def _classifiers() -> dict[str, Any]:
 
 def _parameters(kind: Any) -> tuple[str, ...]:
     return tuple(kind._get_param_names())
-
-
-def _takes_weights(estimator: object) -> bool:
-    from sklearn.utils.validation import has_fit_parameter
-
-    return bool(has_fit_parameter(estimator, "sample_weight"))
 
 
 def _version() -> str:

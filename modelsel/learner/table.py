@@ -70,7 +70,7 @@ class Table(BaseLearner):
         distinct = [np.unique(column[~np.isnan(column)]) for column in values.T]
         codes = np.reshape([_codes(*pair) for pair in zip(values.T, distinct)], (len(distinct), len(rows))).T
         if isinstance(task, NumberTask):
-            ranked = _ranked_by_variance(codes, target, weights)
+            ranked = _ranked_by_variance(codes, target, weights, None if task.repeats is None else task.repeats[rows])
             table = _grow_cells(codes[:, ranked], ranked, [distinct[f] for f in ranked], partial(_sums, target, weights))
             return NumberTablePath(table, _off(task, rows, table))
         ranked = _rank_columns(codes, target, weights, len(task.classes))
@@ -267,18 +267,17 @@ def _off(task: NumberTask, rows: Integers, table: TablePath) -> float:
     return training_error(task, rows, _mean(table.found(*table.cells(task, rows), "symmetric_uncertainty")))
 
 
-def _ranked_by_variance(codes: Integers, target: Floats, weights: Floats) -> Integers:
-    """Columns by ε², largest first; equal ones (to 1e-12) in column order."""
-    about = target - weights @ target / weights.sum()
-    explained = np.array([_share_explained(column, about, weights) for column in codes.T])
+def _ranked_by_variance(codes: Integers, target: Floats, weights: Floats, repeats: Floats | None) -> Integers:
+    """Columns by ε², largest first; equal ones (to 1e-12) in column order. Rows are counted as often as they stand there."""
+    about, count = target - weights @ target / weights.sum(), int(((weights > 0) if repeats is None else repeats).sum())
+    explained = np.array([_share_explained(column, about, weights, count) for column in codes.T])
     return np.argsort(-explained.round(12), kind="stable").astype(np.int64)
 
 
-def _share_explained(codes: Integers, about: Floats, weights: Floats) -> float:
+def _share_explained(codes: Integers, about: Floats, weights: Floats, rows: int) -> float:
     """ε² of one column; 0 where every row has a value of its own."""
-    known = weights > 0
-    total, rows = float(weights @ np.square(about)), int(known.sum())
-    values = len(np.unique(codes[known]))
+    total = float(weights @ np.square(about))
+    values = len(np.unique(codes[weights > 0]))
     if total == 0.0 or values in (1, rows):
         return 0.0
     sums, weight = np.bincount(codes, weights * about), np.bincount(codes, weights)

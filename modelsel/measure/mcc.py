@@ -23,7 +23,8 @@ class Mcc(FromConfusion):
         total = matrices.sum(axis=(1, 2))
         truly, said = matrices.sum(axis=2), matrices.sum(axis=1)
         covariance = np.trace(matrices, axis1=1, axis2=2) * total - (truly * said).sum(axis=1)
-        return ratio(covariance, np.sqrt(_pairs(truly)) * np.sqrt(_pairs(said)), 0.0)
+        found = ratio(covariance, np.sqrt(_pairs(truly)) * np.sqrt(_pairs(said)), 0.0)
+        return np.asarray(np.clip(found, *self.between))  # rounding may leave 1 + 2e-16
 
 
 def _pairs(margin: Floats) -> Floats:

@@ -5,11 +5,12 @@ It reads the classes, so that cuts made on all rows would leak: here they are ma
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from modelsel.core.spec import kind_of, one_of
-from modelsel.core.types import Floats, Integers, Kind, Task
+from modelsel.core.types import CLASS_TASKS, Floats, Integers, Kind, Task, TaskKind
 from modelsel.preparer.binning import Binned, DistinctValues, OfDistinctValues, distinct_columns, mdl_cuts, per_column
 
 
@@ -18,6 +19,8 @@ class DiscretiseMdl(OfDistinctValues):
     """A column without an accepted cut becomes one interval, `all`: it tells nothing about the class by itself."""
 
     levels: Kind = one_of("nominal", "ordered", help="what the intervals become; trees cut ordered ones by threshold")
+
+    reads: ClassVar[tuple[TaskKind, ...]] = CLASS_TASKS
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "MdlCuts":
         return MdlCuts(task.features, distinct_columns(task, rows))

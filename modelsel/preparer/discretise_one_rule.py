@@ -7,11 +7,12 @@ become one. Before a tree of one test, on levels with a branch each (`learner=on
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from modelsel.core.spec import number, one_of
-from modelsel.core.types import Floats, Kind
+from modelsel.core.types import CLASS_TASKS, Floats, Kind, TaskKind
 from modelsel.preparer.binning import Distinct, OfDistinctValues
 
 
@@ -21,6 +22,8 @@ class DiscretiseOneRule(OfDistinctValues):
 
     bucket: float = number(6.0, above=0, help="weight of the most common class that closes an interval; Holte's SMALL is 6")
     levels: Kind = one_of("nominal", "ordered", help="what the intervals become; trees cut ordered ones by threshold")
+
+    reads: ClassVar[tuple[TaskKind, ...]] = CLASS_TASKS
 
     def cuts(self, column: Distinct) -> Floats:
         return one_rule_cuts(column, self.bucket)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from modelsel.core.spec import part, spec_of, whole
-from modelsel.core.types import Description, Floats, Integers, Table, Task
+from modelsel.core.types import CLASS_TASKS, Description, Floats, Integers, Table, Task, TaskKind
 from modelsel.learner.base import BaseLearner, Path, SubsetPath
 from modelsel.preparer.base import BasePreparer, Chosen, restore_columns
 from modelsel.statistics.sampling import deal
@@ -28,6 +28,7 @@ class ForwardSelection(BasePreparer):
     most: int = whole(10, least=1, help="features added at most")
     n: int | None = whole(None, least=1, help="how many to keep; none: as many as have the least inner error")
 
+    reads: ClassVar[tuple[TaskKind, ...]] = CLASS_TASKS
     selects: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

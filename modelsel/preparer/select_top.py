@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from modelsel.core.spec import number, one_of, whole
-from modelsel.core.types import ClassTask, Description, Floats, Integers, Table
+from modelsel.core.types import CLASS_TASKS, ClassTask, Description, Floats, Integers, Table, TaskKind
 from modelsel.preparer.base import BasePreparer, Chosen, restore_columns
 from modelsel.preparer.binning import Distinct, mdl_cuts
 from modelsel.statistics.information import entropy, joint_counts, mutual_information, symmetric_uncertainty
@@ -85,6 +85,7 @@ class SelectTop(BasePreparer):
     n: int | None = whole(None, least=1, help="the best n")
     threshold: float | None = number(None, least=0, help="those that score more")
 
+    reads: ClassVar[tuple[TaskKind, ...]] = CLASS_TASKS
     selects: ClassVar[bool] = True
 
     def fit_key(self) -> dict[str, object]:

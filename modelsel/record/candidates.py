@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.selection import Selection
-from modelsel.core.types import Integers, Scoreboard
+from modelsel.core.types import Candidate, Integers, Scoreboard
 
 OPTIONAL_PARTS = ("calibrator", "decision", "preparer", "target.transform")  # of a learner; what is not there is called `none`
 NONE = "none"
@@ -68,9 +68,19 @@ def ranks(board: Scoreboard) -> Integers:
     return np.where(board.eligible, rank, 0)
 
 
+def settings_of(candidate: Candidate, numbers: bool) -> dict[str, object]:
+    """Settings as the record has them: of a tree of numbers none that says how classes are judged, unless somebody set it."""
+    return {name: value for name, value in candidate.parameters.items() if not (numbers and is_of_classes(name, value))}
+
+
+def is_of_classes(name: str, value: object) -> bool:
+    """Say whether a setting is the default of one that trees of numbers do not read."""
+    return name.endswith("pruner.impurity") and value == "misclassification"
+
+
 def rows(selection: Selection) -> list[Row]:
     """The rows of the file, from what the cells added up to."""
-    board, rank = selection.board, ranks(selection.board)
+    board, rank, numbers = selection.board, ranks(selection.board), selection.assessed.numbers
     return [
         Row(
             id=candidate.id,
@@ -86,7 +96,7 @@ def rows(selection: Selection) -> list[Row]:
             training_error=float(selection.means["training_error"][i]),
             reason=selection.reasons[i],
             folds=tuple(float(score) for score in board.folds[i]),
-            parameters={name: word(value) for name, value in candidate.parameters.items() if name != "kind"},
+            parameters={name: word(value) for name, value in settings_of(candidate, numbers).items() if name != "kind"},
             measures={name: float(each[i]) for name, each in selection.beside.items()},
             difference_se=math.nan if selection.difference_se is None else float(selection.difference_se[i]),
         )

@@ -18,6 +18,7 @@ from modelsel.core.spec import kind_of
 from modelsel.core.system.installed import version_of
 from modelsel.core.types import ClassTask, Description, Feature, Floats, Integers, NumberTask, Resampling, Table, Task
 from modelsel.guard.reporting.report import AuditShape
+from modelsel.record.candidates import settings_of
 from modelsel.record.documents import DataShape, ExplanationShape, FeatureShape, NothingShape, NumbersShape, PairShape
 from modelsel.runner.execution.single_job import Failure
 
@@ -117,7 +118,7 @@ def winner(selection: Selection, failure: Failure | None = None) -> WinnerShape:
         "id": candidate.id,
         "learner": kind_of(candidate.learner),
         "entry": candidate.entry,
-        "parameters": candidate.parameters,
+        "parameters": settings_of(candidate, selection.assessed.numbers),
         "complexity": {"name": board.unit[position], "value": float(board.complexity[position])},
         "cv": {"mean": float(board.mean[position]), "se": float(board.se[position]), "folds": board.folds[position].tolist()},
         "corrected": selection.corrected,

@@ -8,6 +8,7 @@ from modelsel.core.errors import ModelselError
 from modelsel.core.outcome import StudySummary
 from modelsel.core.types import Candidate, Finding, Table, Task
 from modelsel.record import facts
+from modelsel.record.candidates import is_of_classes, settings_of
 from modelsel.record.folder import RunFolder
 
 CODE = "REPEATED_OTHERWISE"
@@ -65,7 +66,9 @@ def _other_parameters(before: StudySummary, candidates: Sequence[Candidate]) -> 
     if any(candidate.id == winner["id"] for candidate in candidates):
         return {}
     entry = [candidate for candidate in candidates if candidate.entry == winner.get("entry")]
-    every = [_differences(said, dict(candidate.parameters)) for candidate in entry]
+    numbers = before.task.get("kind") == "numbers"
+    said = {name: value for name, value in said.items() if not (numbers and is_of_classes(name, value))}  # of older records
+    every = [_differences(said, settings_of(candidate, numbers)) for candidate in entry]
     return min(every, key=len, default={"space": (winner.get("entry") or winner["learner"], "not in it")})
 
 

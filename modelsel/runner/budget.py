@@ -20,6 +20,7 @@ from modelsel.runner.evaluation.context import RunContext
 
 PROBING = 0.15  # share of the seconds that the last sample may be expected to take; the one before it twice that
 CHEAP = 0.03  # share of what is left: a batch that takes no more is worth knowing
+RESERVE = 1.7  # seconds for what ends a study later than expected
 CAREFUL = 1.15  # what is expected counts so much more
 
 
@@ -40,7 +41,7 @@ class Budget:
 
     def __post_init__(self) -> None:
         """Start with nothing known."""
-        self.after = after_cells(self.work.task)
+        self.after = after_cells(self.work.task, RESERVE)
         self.cells = np.zeros(len(self.work.plan.batches))
         self.scores = np.zeros(len(self.work.plan.batches))
 

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from math import ceil, log
+from math import ceil, log, sqrt
 from statistics import fmean
 
 import numpy as np
@@ -33,7 +33,7 @@ WARM_UP = 200  # rows on which what all need is loaded
 FEW, FACTOR = 2_000, 3  # rows of the smaller sample, and how much larger the other one is
 FEWEST = 50  # rows of the smaller sample, below which there is none
 POWERS = 1.0, 2.5  # of rows, between which the cost of a cell grows
-ENDING = 2.5, 1.2e-6  # seconds after the last cell, and per entry of the table: the winner's answers, the look, the record
+ENDING = 5e-3, 1e-6  # seconds per root of the table's entries, and per entry: sealing, answers, the look, the record
 SPIN = 0.03  # seconds of a processor, by which it is seen how many others use it
 
 
@@ -98,9 +98,9 @@ def extrapolate(measured: Sequence[Floats], shares: Sequence[float]) -> Floats:
     return np.asarray(found)
 
 
-def after_cells(task: Task) -> float:
+def after_cells(task: Task, reserve: float = 0.0) -> float:
     """Seconds that a study takes after its last cell, but for the winner's fit, as busy as the machine is."""
-    return (ENDING[0] + ENDING[1] * task.values.size) * slowness()
+    return (reserve + ENDING[0] * sqrt(task.values.size) + ENDING[1] * task.values.size) * slowness()
 
 
 def slowness() -> float:
@@ -152,17 +152,15 @@ class Trials:
 
     def run(self) -> None:
         """Compute the batches on one sample after the other, the dearest first, as long as that is worth it."""
-        began = time.thread_time()
         for place, sample in enumerate(self._samples):
-            left = max(BUDGET, SHARE * self.seconds()) - (time.thread_time() - began)
+            left = max(BUDGET, SHARE * self.seconds()) - sum(float(np.nansum(one)) for one in self._measured[1:])
             spent = np.full(len(self._work.plan.batches), np.nan)
-            for at in self._worthwhile(sample.share, left) if place else self._first(began):
+            for at in self._worthwhile(sample.share, left) if place else self._first():
                 spent[at] = _answer(*self._jobs(sample, at)) * max(1.0, len(self._work.plan.batches[at].members) / MEMBERS)
             self._measured.append(spent)
             self._shares.append(sample.share)
             if place < 2:
                 self._weigh(sample)
-            began = began if place else time.thread_time()  # what all need is loaded once, in a run as well
 
     def seconds(self) -> float:
         """Seconds of all fits: families, cells, and the winner's."""
@@ -194,8 +192,9 @@ class Trials:
         each = cell + (left + PROCESS if processes else 0.0)
         return BASE + left + max(self._pool.jobs * each, 4 * matrix + min(12 * matrix, SUMMED))
 
-    def _first(self, began: float) -> Iterator[int]:
+    def _first(self) -> Iterator[int]:
         """One batch of each kind, and others within the budget."""
+        began = time.thread_time()
         leading = {min(own) for own in self._kinds.values()}
         yield from leading
         for at in self._tried:

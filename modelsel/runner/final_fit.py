@@ -3,7 +3,7 @@
 Its generator is derived as in a cell, from seed, rows and growing specification: fitting it again gives the same model.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Protocol
@@ -15,6 +15,8 @@ from modelsel.core.reading import TableReading
 from modelsel.core.spec import kind_of
 from modelsel.core.types import (
     ABSENT,
+    BOTH_TASKS,
+    CLASS_TASKS,
     Candidate,
     ClassOutputs,
     Description,
@@ -26,6 +28,7 @@ from modelsel.core.types import (
     Table,
     Targets,
     Task,
+    TaskKind,
     positions,
 )
 from modelsel.learner.base import FittedModel
@@ -35,6 +38,22 @@ from modelsel.planning.make import fit_digest
 from modelsel.preparer.base import FittedPreparer
 from modelsel.runner.evaluation.cell import unless_final
 from modelsel.runner.evaluation.preprocessing import prepare, rows_digest
+
+IS: dict[TaskKind, str] = {"classes": "the target is a class", "numbers": "the target is a number"}
+UNSAID: dict[str, tuple[TaskKind, ...]] = {"learner": CLASS_TASKS, "preparer": BOTH_TASKS}  # of parts that do not say
+
+
+def unread(candidate: Candidate, task: Task) -> Iterator[tuple[str, object, str]]:
+    """Yield group, part and reason of the learner or steps that do not read the kind of target that there is."""
+    for group, part in (("learner", candidate.learner), *(("preparer", step) for step in candidate.steps)):
+        if task.kind not in getattr(part, "reads", UNSAID[group]):
+            yield group, part, f"{group} {kind_of(part)} does not read it: {IS[task.kind]}"
+
+
+def objections(candidate: Candidate, task: Task) -> Iterator[str]:
+    """Yield the reasons why a candidate cannot be fitted on a task."""
+    yield from (reason for _, _, reason in unread(candidate, task))
+    yield from (reason for part in (*candidate.preparers, candidate.learner) for reason in part.problems(task))
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from modelsel.core.system.memory import give_back
 from modelsel.core.types import Floats, Resampling, Task
 from modelsel.measure.base import BaseMeasure
 from modelsel.planning.make import Plan
-from modelsel.runner.budget import Budget
+from modelsel.runner.budget import RESERVE, Budget
 from modelsel.runner.costs import after_cells, samples
 from modelsel.runner.ensembles import form_ensembles
 from modelsel.runner.evaluation.cell_result import NOTHING, failing
@@ -99,7 +99,7 @@ def run(
     work = replace(work, spare=frozenset() if spare is None else spare.serves(work))
     books = [RunIndex(work, journal, retry_failed, spare=spare)]
     try:
-        with interruptible(), alarm(None if deadline is None else max(deadline - after_cells(task), deadline / 2)):
+        with interruptible(), alarm(None if deadline is None else max(deadline - after_cells(task, RESERVE), deadline / 2)):
             if seconds is not None:
                 _search_trials(books[0], crew, progress, seconds)
             elif race is None and deadline is not None and order is None:

@@ -43,6 +43,7 @@ from modelsel.learner.tree import Tree
 from modelsel.measure.beside import bound_problems, bounding_measures, unanswerable
 from modelsel.planning.make import NO_CANDIDATE
 from modelsel.preparer.dates import in_parts
+from modelsel.runner.final_fit import IS, unread
 from modelsel.runner.number_look import nothing_beside, with_tolerance
 from modelsel.scheme.partition import fewer_rows_than_folds
 from modelsel.split.base import dropped_classes
@@ -184,9 +185,7 @@ def _scheme(config: Config, task: Task) -> Iterator[str]:
         yield from misfits(config.foreseen)
 
 
-IS: dict[TaskKind, str] = {"classes": "the target is a class", "numbers": "the target is a number"}
 ABOUT_CLASSES = "this target is a number"  # in the reasons of learners some of whose settings are about classes
-UNSAID: dict[str, tuple[TaskKind, ...]] = {"learner": CLASS_TASKS, "preparer": BOTH_TASKS}  # of parts that do not say
 
 
 def _misread(config: Config, task: Task) -> Iterator[tuple[str, list[str]]]:
@@ -200,11 +199,11 @@ def _unread(candidates: Iterable[Candidate], task: Task) -> Iterator[tuple[str, 
     """Yield, by the name of their entry, the learners and steps that do not read the kind of target that there is."""
     said: set[tuple[str, str]] = set()
     for candidate in candidates:
-        for group, part in (("learner", candidate.learner), *(("preparer", step) for step in candidate.steps)):
-            if task.kind not in getattr(part, "reads", UNSAID[group]) and (candidate.entry, kind_of(part)) not in said:
+        for group, part, reason in unread(candidate, task):
+            if (candidate.entry, kind_of(part)) not in said:
                 fix = f"; what reads it: {readers(task.kind)}" if group == "learner" and not said else ""
                 said.add((candidate.entry, kind_of(part)))
-                yield f"space.{candidate.entry}", [f"{group} {kind_of(part)} does not read it: {IS[task.kind]}{fix}"]
+                yield f"space.{candidate.entry}", [f"{reason}{fix}"]
 
 
 def judges(kind: TaskKind) -> str:

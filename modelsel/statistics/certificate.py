@@ -13,6 +13,7 @@ ln 2, and a member pays at most ln|H| besides. Two-sided: δ/2 a side. n test ro
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import exp, inf, isfinite, isqrt, log, log1p, sqrt
 
 import numpy as np
@@ -84,6 +85,7 @@ def upper_limit(errors: int, n: int, nats: float) -> float:
     return 1 - _quantile(n - errors, errors + 1, nats)
 
 
+@lru_cache(maxsize=1 << 12)  # forecasts of further looks ask for the same ones again
 def _quantile(a: int, b: int, nats: float) -> float:
     """The p with ln I_p(a, b) = −nats: SciPy's inverse; deep in the tail, where that loses digits, a root of the logarithm."""
     found = float(betaincinv(a, b, exp(-nats))) if nats <= DEEP else inf

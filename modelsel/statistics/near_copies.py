@@ -18,13 +18,16 @@ Source: distances of nearest neighbours, Levina & Bickel (2004), Advances in Neu
 """
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import log
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from modelsel.core.runs import is_fresh
+from modelsel.core.system.machine import cores
 from modelsel.core.types import Floats, Integers
 
 UNIQUE = 0.95
@@ -165,7 +168,8 @@ def nearest(development: Floats, sealed: Floats) -> Floats:
     rank = min(many, len(wide[0, ::step])) - 1
     limiting = np.ascontiguousarray(wide[:, ::step])
     size = max(1, CHUNK // len(by_row))
-    for start in range(0, len(sealed), size):
+
+    def look(start: int) -> None:
         own = np.column_stack([sealed[start : start + size], np.ones(len(sealed[start : start + size]))])
         # the last rank among some development rows bounds it among all of them
         limits = np.partition(own @ limiting, rank, axis=1)[:, rank]
@@ -175,6 +179,10 @@ def nearest(development: Floats, sealed: Floats) -> Floats:
             # differences are taken again for the few, as small ones are lost in the sum of squares
             gaps = by_row[np.flatnonzero(near)] - row
             distances[:] = np.sort(np.partition(np.einsum("ij,ij->i", gaps, gaps), many - 1)[:many])
+
+    # a product's own threads wait for each other by turning, which takes five times as long on a busy machine
+    with threadpool_limits(1), ThreadPoolExecutor(cores(), initializer=threadpool_limits, initargs=(1,)) as threads:
+        list(threads.map(look, range(0, len(sealed), size)))
     return np.sqrt(found)
 
 

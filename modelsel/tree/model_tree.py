@@ -29,6 +29,7 @@ LEAST = 4  # rows below which no node is cut
 ROOT = 5  # of the variance
 NEAR, BETTER = 1e-10, 1e-6  # values that are one; what a later column has to win by
 SMALL_DEVIATION = 0.05  # of the root's
+LOST = 1e-13  # of the sum of squares: a variance below it is what summing leaves, of which a fifth root would make 1/400
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +229,9 @@ def _best(rows: FittedRows, q: Floats, mean: float, order: Integers, unit: float
 
 def _root(weight: Floats, sums: Floats, squares: Floats, unit: float) -> Floats:
     """Fifth roots of variances, in a unit of q."""
-    variance = np.abs(weight * squares - sums * sums) / (weight * weight)
+    both = weight * squares
+    spread = np.abs(both - sums * sums)
+    variance = np.where(spread > LOST * both, spread, 0.0) / (weight * weight)
     return np.asarray(np.power(variance / unit**2, 1.0 / ROOT))
 
 

@@ -335,8 +335,88 @@ def demand(said: Any, held: "pd.Series[Any]") -> None:
     assert list(pd.Series(said)) == list(held)
 
 
+# Doors at which a model is no table: rules that people read, an estimator of another library, a gate.
+
+
+def one_by_one(names: tuple[str, ...], fast: str) -> list[Any]:
+    """All of them; all but one are for the slow suite."""
+    return [name if name == fast else pytest.param(name, marks=pytest.mark.slow) for name in names]
+
+
+def holds(condition: str, value: Any) -> bool:
+    """Say whether a value that is known meets a condition of a rule, by what stands there alone."""
+    sign = next(sign for sign in (" in {", " <= ", " > ", " != ", " = ") if sign in condition)
+    other = condition.partition(sign)[2]
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    if sign in (" <= ", " > "):
+        least = datetime.fromisoformat(other) if isinstance(value, datetime) else float(other)
+        return (value <= least) == (sign == " <= ")
+    levels = other.rstrip("}").split(", ")
+    return (text in levels) == (sign != " != ")
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("column", one_by_one(tuple(COLUMNS), "date"))
+def test_rules_say_what_the_table_says(column: str, task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what is known: rules do not say where a missing value goes."""
+    monkeypatch.chdir(tmp_path)
+    cell = Cell(column, "", ".", "date", task, "pandas", "record")
+    rules = [
+        line[3:].partition("   [")[0].partition(" then ")
+        for line in str(modelsel.export(study(cell, cell.frame), "rules")).splitlines()
+        if line
+    ]
+    for (value, _), label in zip(cell.meant, cell.target, strict=True):
+        if value is not None:
+            said = [then for conditions, _, then in rules if all(holds(one, value) for one in conditions.split(" and "))]
+            assert said == [str(label)]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("column", one_by_one(tuple(COLUMNS), "boolean"))
+def test_an_estimator_kept_by_skops_says_what_the_table_says(
+    column: str, task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needs("skops")
+    monkeypatch.chdir(tmp_path)
+    cell = Cell(column, "", ".", "truth, nullable", task, "pandas", "record")
+    kind = "Classifier" if task == "classes" else "Regressor"
+    given = settings(cell) | {"space": {"e": {"learner": "estimator", "estimator": f"sklearn.tree.DecisionTree{kind}"}}}
+    with redirect_stderr(io.StringIO()):
+        outcome = modelsel.run(
+            data=cell.frame, target="y", **{"tracking.allow_skops": True, **{k: v for k, v in given.items() if k != "dataset"}}
+        )
+    held = cell.target
+    for out in ("record", "predict, a frame", "predict, a file", "pyfunc"):
+        said = OUT[out](cell, outcome)
+        if task == "numbers":
+            assert np.allclose(np.asarray(said, np.float64), held)
+        else:
+            demand(said, held)
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("labels", [name if name == "date" else pytest.param(name, marks=pytest.mark.slow) for name in LABELS])
+@pytest.mark.parametrize("labels", one_by_one(tuple(LABELS), "date"))
+def test_a_gate_takes_labels_as_they_are_held(labels: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MODELSEL_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    frame = Cell("number", "", ".", labels, "classes", "pandas", "record").frame.dropna(ignore_index=True)
+    with redirect_stderr(io.StringIO()):
+        gate = modelsel.create_gate(frame, tmp_path / "gate", "y", "task=classification")
+        own = gate.development
+        model = modelsel.classifier("tree").fit(own[["c", "beside"]], own["y"])
+        said = model.predict(gate.questions[["c", "beside"]])
+        assert gate.propose(said, "as an array").verdict == "keep"
+        assert gate.propose(
+            gate.questions[["token"]].assign(prediction=pd.Series(said)), "as a table"
+        ).replay  # the same answers
+        assert gate.close().errors == 0
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("labels", one_by_one(tuple(LABELS), "date"))
 def test_an_exam_takes_labels_as_they_are_held(labels: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MODELSEL_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 import modelsel
@@ -173,3 +174,21 @@ def test_a_number_task_is_weighed_alike() -> None:
     made = NumberTask(name="t", features=(), values=np.zeros((2, 0)), rows=np.arange(2), target=np.zeros(2), weights=given)
     assert weigh(made, decide(given)).row_weights.round(6).tolist() == [0.5, 1.5]
     assert len(positions(made)) == 2
+
+
+def test_an_estimator_takes_the_word_of_a_study() -> None:
+    """By hand: repeats are rows that stand there so often; relative ones are divided by their mean."""
+    X, y, _ = frame()
+    times = np.random.default_rng(2).integers(1, 4, len(y))
+    rows = np.repeat(np.arange(len(y)), times)
+    for make, target in ((modelsel.classifier, y), (modelsel.regressor, X["b"].to_numpy())):
+        made = {are: make("cart", "pruner=unpruned", min_leaf=9, weights_are=are) for are in ("auto", "repeats", "relative")}
+        said = {are: clone(one).fit(X, target, sample_weight=times).to_text() for are, one in made.items()}
+        many = make("cart", "pruner=unpruned", min_leaf=9).fit(X.iloc[rows], target[rows])
+        assert said["auto"] == said["repeats"] == many.to_text()
+        by_mean = make("cart", "pruner=unpruned", min_leaf=9, weights_are="repeats").fit(X, target, times / times.mean())
+        assert said["relative"] == by_mean.to_text() != said["repeats"]
+        with pytest.raises(ValueError, match="weights_are='often' is no way to count weights: one of auto, repeats, relative"):
+            make("cart", weights_are="often").fit(X, target)
+    search = modelsel.SelectionCV({"a": "cart"}, cv=3, weights_are="relative").fit(X, y, sample_weight=times)
+    assert search.best_estimator_.get_params()["weights_are"] == "relative"

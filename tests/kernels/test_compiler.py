@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from numba.core.dispatcher import Dispatcher
 
+from modelsel.core.errors import ConfigurationError
 from modelsel.kernels import compiler
 
 SCRIPT = """
@@ -227,3 +228,14 @@ def test_trees_and_forests_of_numbers_are_the_same_where_nothing_is_compiled(tmp
     assert said[0] == said[1]
     assert len(said[0].splitlines()) == 3
     assert not any(tmp_path.iterdir())
+
+
+def test_a_word_for_the_kernels_that_means_nothing_is_an_error_and_no_guess(monkeypatch: pytest.MonkeyPatch) -> None:
+    for said, compiled in (("", True), ("python", False)):
+        monkeypatch.setenv("MODELSEL_KERNELS", said)
+        assert compiler.wanted() is compiled
+    monkeypatch.setenv("MODELSEL_KERNELS", "numba")
+    with pytest.raises(ConfigurationError) as found:
+        compiler.wanted()
+    assert str(found.value).startswith("MSEL-276: MODELSEL_KERNELS=numba means nothing, environment; ")
+    assert "MODELSEL_KERNELS=python" in str(found.value)

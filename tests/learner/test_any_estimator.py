@@ -95,7 +95,8 @@ def test_means_of_the_classes_are_those_of_other_rows_where_it_is_fitted(task):
 def test_weights_are_handed_over(task, task_of):
     numbers = task_of(task.features[:1], task.values[:, :1], task.target, np.arange(120.0) + 1)
     model = Estimator().fit(numbers, positions(task), np.random.default_rng(0))
-    x = np.where(np.isnan(task.values[:, :1]), np.nanmedian(task.values[:, 0]), task.values[:, :1])
+    middle = np.nanmedian(np.repeat(task.values[:, 0], np.arange(120) + 1))
+    x = np.where(np.isnan(task.values[:, :1]), middle, task.values[:, :1])
     theirs = LogisticRegression().fit(x, task.target, sample_weight=np.arange(120.0) + 1)
     assert model.scores(task) == pytest.approx(theirs.predict_proba(x), abs=1e-9)
 

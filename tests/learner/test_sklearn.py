@@ -20,9 +20,10 @@ def task(task_of):
 
 
 def encoded(task):
-    """By hand: median, a column per level and one for missing, rank with its median."""
+    """By hand: median, a column per level and one for missing, rank with its median; a weight counts as so many rows."""
     x, n, o = task.values.T
-    fill = lambda column: np.where(np.isnan(column), np.nanmedian(column), column)  # noqa: E731
+    times = task.row_weights.astype(int)
+    fill = lambda column: np.where(np.isnan(column), np.nanmedian(np.repeat(column, times)), column)  # noqa: E731
     return np.column_stack([fill(x), n == 0, n == 1, n == 2, np.isnan(n), fill(o)]).astype(float)
 
 
@@ -38,8 +39,8 @@ def test_answers_are_those_of_asking_the_estimator(task):
 def test_weights_are_handed_over(task, task_of):
     weighted = task_of(task.features, task.values, task.target, np.arange(90.0) + 1)
     model = Sklearn().fit(weighted, positions(task), np.random.default_rng(0))
-    theirs = LogisticRegression().fit(encoded(task), task.target, sample_weight=np.arange(90.0) + 1)
-    assert model.scores(task) == pytest.approx(theirs.predict_proba(encoded(task)), abs=1e-9)
+    theirs = LogisticRegression().fit(encoded(weighted), task.target, sample_weight=np.arange(90.0) + 1)
+    assert model.scores(task) == pytest.approx(theirs.predict_proba(encoded(weighted)), abs=1e-9)
 
 
 def test_a_class_without_analysis_rows_has_no_score(task):

@@ -100,5 +100,5 @@ def test_a_damaged_description_is_refused(task_of, name, value):
 def test_a_column_that_explains_less_than_by_luck_comes_after_one_that_says_nothing() -> None:
     """ε² = 1 − (1 / 2) / (1 / 3) = −½ of halves whose means are equal; 0 of a column of one value."""
     target, codes = np.array([0.0, 1.0, 0.0, 1.0]), np.array([[0, 0], [0, 0], [1, 0], [1, 0]])
-    assert _share_explained(codes[:, 0], target - 0.5, np.ones(4)) == -0.5
-    assert _ranked_by_variance(codes, target, np.ones(4)).tolist() == [1, 0]
+    assert _share_explained(codes[:, 0], target - 0.5, np.ones(4), 4) == -0.5
+    assert _ranked_by_variance(codes, target, np.ones(4), None).tolist() == [1, 0]

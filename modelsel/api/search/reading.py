@@ -24,9 +24,10 @@ from modelsel.dataset.frame import read_frame
 from modelsel.dataset.in_memory import by_rows, is_frame, is_sparse, of_sparse
 from modelsel.dataset.kinds import sorted_levels
 from modelsel.dataset.labels import as_numbers, held_labels, own_type
+from modelsel.dataset.refused import demand_labels, explained
 from modelsel.dataset.targets import MANY
 from modelsel.dataset.weights import AUTO, weighed
-from modelsel.estimator import countable, distinct, weights_of
+from modelsel.estimator import count_rows, countable, distinct, weights_of
 from modelsel.learner.object import Object
 from modelsel.preparer.dates import in_parts
 
@@ -54,14 +55,15 @@ def as_given(
 
     Raises ValueError for X and y of different lengths, and for labels that are no classes (of `numbers`, no numbers).
     """
-    if y is None:
-        raise ValueError(f"y is missing: a {'number' if numbers else 'class'} per row")
-    check_consistent_length(X, y)
     X = X.tocsr() if is_sparse(X) else X
-    held = held_labels(y) if not numbers and own_type(y) else None
-    found = _check_y(y, y_numeric=True).astype(np.float64) if numbers else column_or_1d(y if held is None else held[1])
-    if not numbers and not countable(found):
-        check_classification_targets(found)
+    with explained(y, count_rows(X), numbers):
+        check_consistent_length(X, _there(y))
+        held = held_labels(y) if not numbers and own_type(y) else None
+        found = _check_y(y, y_numeric=True).astype(np.float64) if numbers else column_or_1d(y if held is None else held[1])
+        if not numbers and not countable(found):
+            check_classification_targets(found)
+        classes, target = distinct(found) if held is None else held[:2]
+        demand_labels(classes)
     features, values = _describe_rows(X)
     weights = weights_of(sample_weight, values)
     shared: dict[str, Any] = {
@@ -69,12 +71,23 @@ def as_given(
     }  # fmt: skip
     if numbers:
         return weighed(NumberTask(**shared, target=found, source=Source(X, None, y)), weights_are), np.zeros(0)
-    classes, target = distinct(found) if held is None else held[:2]
     labels = tuple(str(label) for label in classes) if held is None else held[2].feature.levels
-    given = y if held is None else classes[target]
+    given = classes[target] if held is not None or is_arrow(y) else y
     reading = None if held is None else replace(TableReading.of(features), target=held[2])
     task = ClassTask(**shared, classes=labels, target=target, source=Source(X, classes, given), reading=reading)
     return weighed(task, weights_are), classes
+
+
+def is_arrow(y: object) -> bool:
+    """Say whether labels are Arrow's, which no object reads."""
+    return hasattr(y, "to_pylist")
+
+
+def _there(y: object) -> object:
+    """A target that is given. ValueError without one."""
+    if y is None:
+        raise ValueError("y is None")
+    return y
 
 
 def _describe_rows(X: Any) -> tuple[tuple[Feature, ...], Floats]:

@@ -19,7 +19,7 @@ from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from modelsel.api.search.reading import as_given, in_words_of_fit, looks_like_numbers, warn_of_dates
+from modelsel.api.search.reading import as_given, in_words_of_fit, is_arrow, looks_like_numbers, warn_of_dates
 from modelsel.api.search.scores import CandidateScores, SearchLines, Training, beside, compute_cells, parameters, results
 from modelsel.api.search.scoring import Asked, Scorings, judge_themselves, measure_of, own_score, scorings_of
 from modelsel.config.build import BuildContext, Builder
@@ -34,8 +34,9 @@ from modelsel.core.types import CLASS_TASKS, NUMBER_TASKS, Candidate, ClassTask,
 from modelsel.dataset.frame import moments_of
 from modelsel.dataset.in_memory import is_frame, is_sparse
 from modelsel.dataset.labels import own_type
+from modelsel.dataset.refused import explained
 from modelsel.dataset.targets import AUTO, CLASSIFY, REGRESS, check_squares
-from modelsel.estimator import Classifier, Regressor, numbers_of, task_of
+from modelsel.estimator import Classifier, Regressor, count_rows, numbers_of, task_of
 from modelsel.foreign.libraries import is_pairwise, kinds_read, takes_categorical, takes_nan
 from modelsel.foreign.written import as_space, is_pipeline, of_objects
 from modelsel.learner.object import Object
@@ -45,7 +46,7 @@ from modelsel.measure.r2 import R2
 from modelsel.planning.make import make
 from modelsel.rule.base import BaseRule, among, nearest
 from modelsel.runner.families import resolve
-from modelsel.runner.final_fit import fit
+from modelsel.runner.final_fit import fit, objections
 from modelsel.scheme.base import BaseScheme
 from modelsel.scheme.predefined import Predefined
 from modelsel.scheme.stratified_kfold import StratifiedKfold
@@ -236,7 +237,8 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if params:
             raise TypeError(f"SelectionCV.fit() takes sample_weight, groups, times and unit, not {', '.join(params)}")
         groups = _one_of(groups, unit)
-        numbers = looks_like_numbers(y) if self._declared is None else self._declared
+        with explained(y, count_rows(X), numbers=False):
+            numbers = looks_like_numbers(y) if self._declared is None else self._declared
         task, entries = self._read(X, y, weights, numbers)
         task = self._told(task, groups, times, unit)
         scorings, rule, scheme, candidates = self._parts(task, entries)
@@ -263,7 +265,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             Problem("MSEL-816", reason, f"space.{entry}")
             for entry, reason in unanswerable((scoring.measure, *shown.values()), candidates)
         )
-        if any(task.kind not in getattr(one.learner, "reads", CLASS_TASKS) or _misfits(one, task) for one in candidates):
+        if any(True for one in candidates for _ in objections(one, task)):
             from modelsel.runner.study_data import refuse  # brings the guard along, which no other selection needs
 
             refuse(candidates, task, candidates)
@@ -525,7 +527,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if alone and not all(map(_is_object, own)):
             task, labels = self._task(X, y, weights, numbers)
         if any(map(_is_object, own)):
-            y = labels[task.target] if not numbers and own_type(y) else y
+            y = labels[task.target] if not numbers and (own_type(y) or is_arrow(y)) else y
             task = replace(task, source=Source(X.tocsr() if is_sparse(X) else X, None if numbers else labels, y))
         if numbers:
             check_squares(np.asarray(task.target, np.float64))
@@ -583,7 +585,8 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             classes = isinstance(task, ClassTask)
             splitter, y = check_cv(self.cv, task.target, classifier=classes), task.target
             said = self._labels[y] if classes and not own_type(self._labels) else y
-            return splitter_folds(task, list(splitter.split(np.zeros(len(task)), said, groups)))
+            with explained(said, len(task), numbers=not classes):
+                return splitter_folds(task, list(splitter.split(np.zeros(len(task)), said, groups)))
         if reasons := list(scheme.problems(task)):
             raise ValueError("; ".join(map(in_words_of_fit, reasons)))
         counts = np.flatnonzero(task.row_weights > 0)
@@ -657,7 +660,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _own(self, candidate: Candidate, final: Any) -> Classifier | Regressor:
         """A learner of this package in the form of a classifier or regressor."""
-        best = (Regressor if self._numbers else Classifier)(dict(candidate.spec), None, self.seed)
+        best = (Regressor if self._numbers else Classifier)(dict(candidate.spec), None, self.seed, self.weights_are)
         best.final_, best.n_features_in_ = final, self.n_features_in_
         if isinstance(best, Classifier):
             best.classes_ = self._labels
@@ -761,11 +764,6 @@ def _misjudging(scorings: Scorings, task: Task) -> Iterator[Problem]:
             where = f"scoring.{name}" if scorings.several else "measure"
             fix = f"take another score, or set task={REGRESS if task.kind == 'classes' else CLASSIFY!r}"
             yield Problem("MSEL-815", what, where, fix)
-
-
-def _misfits(candidate: Candidate, task: Task) -> bool:
-    """Say whether a part of a candidate cannot be used on these rows."""
-    return any(True for part in (*candidate.preparers, candidate.learner) for _ in part.problems(task))
 
 
 def _reads_given_folds(candidate: Candidate) -> bool:
