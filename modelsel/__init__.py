@@ -46,15 +46,15 @@ def _of_satellites(name: str) -> object:
     what = f"module 'modelsel' has no attribute {name!r}"
     if name.startswith("_"):
         raise AttributeError(what)
-    from modelsel.core.satellites import NAMES, install_line, offered
+    from modelsel.core.satellites import NAMES, install_line, offers_of
 
-    if name in offered(NAMES):
-        return offered(NAMES)[name].load()
+    if name in offers_of(NAMES):
+        return offers_of(NAMES)[name].load()
     line = install_line(name)
     raise AttributeError(f"{what}: {line}" if line else what)
 
 
 def __dir__() -> list[str]:
-    from modelsel.core.satellites import NAMES, offered
+    from modelsel.core.satellites import NAMES, offers_of
 
-    return [*_HOMES, *offered(NAMES), "__version__"]
+    return [*_HOMES, *offers_of(NAMES), "__version__"]

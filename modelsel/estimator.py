@@ -49,7 +49,7 @@ from modelsel.dataset.labels import held_labels, own_type
 from modelsel.dataset.refused import demand_labels, explained
 from modelsel.dataset.targets import OF_FITS, check_squares
 from modelsel.dataset.weights import AUTO as WEIGHTS
-from modelsel.dataset.weights import weighed
+from modelsel.dataset.weights import decide_weights
 from modelsel.learner.trees.model import NumberTreeModel, TreeModel
 from modelsel.runner.final_fit import Final, fit, objections
 from modelsel.tree.nested import to_dict
@@ -144,7 +144,7 @@ def _is_tree(estimator: "LearnerEstimator") -> bool:
     """Text, rules and nodes are there for trees; AttributeError otherwise."""
     check_is_fitted(estimator)
     if not isinstance(estimator.final_.model, TreeModel | NumberTreeModel):
-        raise AttributeError(f"learner {estimator.learner!r} is no tree")
+        raise AttributeError(f"learner {estimator.learner!r} is not a tree")
     return True
 
 
@@ -330,7 +330,7 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
 
     @available_if(_is_tree)  # type: ignore[untyped-decorator]
     def to_text(self) -> str:
-        """Write the tree, a line per branch; AttributeError for a learner that is no tree.
+        """Write the tree, a line per branch; AttributeError for a learner that is not a tree.
 
         Returns
         -------
@@ -347,7 +347,7 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
 
     @available_if(_is_tree)  # type: ignore[untyped-decorator]
     def to_rules(self) -> str:
-        """Write a rule per leaf, with coverage and confidence; AttributeError for a learner that is no tree.
+        """Write a rule per leaf, with coverage and confidence; AttributeError for a learner that is not a tree.
 
         Returns
         -------
@@ -364,7 +364,7 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
 
     @available_if(_is_tree)  # type: ignore[untyped-decorator]
     def to_dict(self) -> dict[str, Any]:
-        """Return classes, features and nodes as plain data; AttributeError for a learner that is no tree.
+        """Return classes, features and nodes as plain data; AttributeError for a learner that is not a tree.
 
         Returns
         -------
@@ -674,7 +674,7 @@ def task_of(estimator: Any, X: object, y: object, sample_weight: object = None) 
         name=table.name, features=table.features, values=table.values, rows=table.rows, weights=weights, reading=reading,
         classes=names, target=target,
     )  # fmt: skip
-    return weighed(task, estimator.weights_are), classes
+    return decide_weights(task, estimator.weights_are), classes
 
 
 def count_rows(X: Any) -> int:
@@ -704,7 +704,7 @@ def numbers_of(estimator: Any, X: object, y: object, sample_weight: object = Non
         name=table.name, features=table.features, values=table.values, rows=table.rows, reading=reading,
         weights=weights_of(sample_weight, table.values), target=np.asarray(found, np.float64),
     )  # fmt: skip
-    return cast(NumberTask, weighed(task, estimator.weights_are))
+    return cast(NumberTask, decide_weights(task, estimator.weights_are))
 
 
 def _training(estimator: Any, X: Any, y: Any, numeric: bool = False) -> tuple[Table, NDArray[np.generic], TableReading | None]:

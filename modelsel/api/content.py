@@ -25,7 +25,7 @@ TARGET = Feature("target", "nominal")
 
 def keep(folder: RunFolder, table: UntypedTable, target: str) -> None:
     """Write content.npz."""
-    told = _told(table, target)
+    told = _target_storage(table, target)
     arrays = {
         "column": np.array(list(table.digests), np.str_), "digest": np.array(list(table.digests.values()), np.str_),
         "row": table.rows, "target": np.array(told.type, np.str_), "held": np.array(told.held, np.str_),
@@ -34,7 +34,7 @@ def keep(folder: RunFolder, table: UntypedTable, target: str) -> None:
     write(folder.path / FILE, npz(arrays, compress=True))
 
 
-def _told(table: UntypedTable, target: str) -> ColumnReading:
+def _target_storage(table: UntypedTable, target: str) -> ColumnReading:
     """How the target of a table in memory is held."""
     of_task = None if table.task is None or table.task.reading is None else table.task.reading.target
     found = next((column for column in table.columns if column.name == target), None)

@@ -11,7 +11,7 @@ from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.core.surroundings import Progress
 from modelsel.core.types import Task, seal
 from modelsel.dataset.targets import AUTO, read_as
-from modelsel.dataset.weights import recorded
+from modelsel.dataset.weights import weigh_as_recorded
 from modelsel.guard.gate import Gate, keep_answer
 from modelsel.guard.reporting.audit import audit
 from modelsel.guard.requests import LookRequest, TestSetDeclaration
@@ -63,7 +63,7 @@ def reseal(folder: RunFolder) -> tuple[Any, TestSetDeclaration]:
         task = parts.dataset.load().task
     partition = parts.split.partition(task)
     development, test = (
-        recorded(task.take(rows), outcome.task.get("weights")) for rows in (partition.development, partition.test)
+        weigh_as_recorded(task.take(rows), outcome.task.get("weights")) for rows in (partition.development, partition.test)
     )
     ConfigurationError.raise_if(_untestable(outcome, development, len(partition.test), folder))
     return parts, TestSetDeclaration(

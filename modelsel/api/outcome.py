@@ -107,7 +107,7 @@ class Outcome(core.StudySummary):
 
     @cached_property
     def losses(self) -> pd.DataFrame:
-        """Out-of-fold losses, development rows × candidates; without columns where the measure is no mean over rows.
+        """Out-of-fold losses, development rows × candidates; without columns where the measure is not a mean over rows.
 
         Examples
         --------

@@ -322,7 +322,7 @@ def _split_overrides(overrides: Sequence[Any], data: Any) -> tuple[list[str], ob
     strange = [type(word).__name__ for word in words if not isinstance(word, str)]
     if strange:
         fix = "overrides are texts like 'space=trees'; settings go by keyword"
-        raise ConfigurationError(Problem("MSEL-809", f"a {strange[0]} is no override", "run", fix))
+        raise ConfigurationError(Problem("MSEL-809", f"a {strange[0]} is not an override", "run", fix))
     return words, data if first is None else first
 
 

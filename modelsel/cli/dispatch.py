@@ -42,7 +42,7 @@ def main(words: Sequence[str] | None = None) -> int:
     if words[0] in ("-V", "--version"):
         return exit_code(_version)
     name, *rest = words
-    if name not in COMMANDS and name not in satellites.offered(satellites.COMMANDS) and not satellites.install_line(name):
+    if name not in COMMANDS and name not in satellites.offers_of(satellites.COMMANDS) and not satellites.install_line(name):
         problem = _unknown_command(name)
         print(problem, read_up([problem]), sep="\n", file=sys.stderr)
         return BAD_CONFIGURATION
@@ -96,10 +96,10 @@ def _version() -> int:
 def _unknown_command(name: str) -> Problem:
     """Describe an unknown command, with the nearest that there is."""
     if "=" in name:
-        return Problem("MSEL-250", f"{name!r} is no command", "command line", f"write `modelsel run {name}`")
+        return Problem("MSEL-250", f"{name!r} is not a command", "command line", f"write `modelsel run {name}`")
     near = get_close_matches(name, all_commands(), 1)
     fix = f"did you mean `modelsel {near[0]}`?" if near else "`modelsel --help` lists the commands"
-    return Problem("MSEL-250", f"{name!r} is no command", "command line", fix)
+    return Problem("MSEL-250", f"{name!r} is not a command", "command line", fix)
 
 
 if __name__ == "__main__":

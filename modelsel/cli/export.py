@@ -28,7 +28,7 @@ def main(words: Sequence[str]) -> int:
         return _tables(RunFolder.open(args.run), args.to, args.output)
     written = convert(RunFolder.open(args.run), args.to, args.table)
     if args.output is None and isinstance(written, bytes):
-        raise ConfigurationError(Problem("MSEL-251", "is no text", f"--to {args.to}", f"name the file: -o model.{args.to}"))
+        raise ConfigurationError(Problem("MSEL-251", "is not a text", f"--to {args.to}", f"name the file: -o model.{args.to}"))
     if args.output is None:
         print(written, end="")
         return OK

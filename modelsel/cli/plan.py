@@ -19,7 +19,7 @@ WRITE = "--write"
 def main(words: Sequence[str]) -> int:
     """Run `modelsel plan`: print the first screen of a plan, and all of it with `-v`."""
     shown, verbose = take_verbose(words)
-    rest, path = _written(shown)
+    rest, path = _split_write(shown)
     show = partial(print_plan, verbose=verbose)
     if not path:
         return application("plan", rest, show, lambda sweep: OK)
@@ -53,7 +53,7 @@ def _write(config: Config, path: str, command: str, reasons: dict[str, str]) -> 
     return said, settled.config
 
 
-def _written(words: Sequence[str]) -> tuple[list[str], str]:
+def _split_write(words: Sequence[str]) -> tuple[list[str], str]:
     """The words without `--write FILE`, and that file."""
     rest, path = list(words), ""
     for place, word in enumerate(words):

@@ -4,7 +4,7 @@ Where the measure is a mean over rows: max-t against the winner over a bootstrap
 the out-of-fold losses of the candidates whose rows were kept; and beside it the set that holds every best candidate. How the
 models vary with the rows that they are fitted on is in neither. Other measures: corrected resampled t of the fold differences
 (Nadeau & Bengio 2003), two-sided, Holm over all eligible candidates; there is no second set then. Where there is neither (one
-fold, a measure that is no mean over rows), nobody is told apart.
+fold, a measure that is not a mean over rows), nobody is told apart.
 """
 
 from dataclasses import dataclass, replace

@@ -23,7 +23,7 @@ def correct_best(outcomes: Sequence[StudySummary]) -> Corrected | str:
     if len({(each.task["fingerprint"], each.measure, str(each.scheme["fingerprint"])) for each in outcomes}) > 1:
         return "the jobs do not share rows, folds and measure"
     if not getattr(class_of("measure", first.measure), "over_rows", False):
-        return f"{first.measure} is no mean over rows"
+        return f"{first.measure} is not a mean over rows"
     folders = [RunFolder.open(each.folder) for each in outcomes]
     data = folders[0].config().get("dataset") or {}
     if any(data.get(key) for key in ("weights", "groups", "unit")):

@@ -139,7 +139,7 @@ def _searched_by_scores() -> Iterator[Finding]:
 
 
 def _correct_score(results: Results, rule: BaseRule, winner: int, rng: np.random.Generator) -> Corrected | None:
-    """BBC-CV from the loss matrix, or from the answers where the measure is no mean over rows.
+    """BBC-CV from the loss matrix, or from the answers where the measure is not a mean over rows.
 
     In a very large space the choice is repeated among the candidates whose rows were kept: the best, and the winner.
     """

@@ -299,11 +299,11 @@ class Builder:
         found = spec.get(KIND) if isinstance(spec, Mapping) else spec
         if isinstance(found, bool):
             fix = "YAML reads off, on, yes, no as truth values: put the name in quotes"
-            self._add("MSEL-206", f"the truth value {str(found).lower()} is no name of a {group}", where, fix)
+            self._add("MSEL-206", f"the truth value {str(found).lower()} is not a name of a {group}", where, fix)
         elif found is None:
             self._add("MSEL-204", f"a {group} is missing", where, near("", self._names(group)))
         else:
-            self._add("MSEL-206", f"{found!r} is no name of a {group}", where, "give a name, or a mapping with `kind`")
+            self._add("MSEL-206", f"{found!r} is not a name of a {group}", where, "give a name, or a mapping with `kind`")
 
     def _no_kind(self, group: str, kind: str, where: str) -> None:
         """Add the problem that a kind is unknown, and say what comes nearest."""

@@ -272,12 +272,12 @@ def _check(resolved: Mapping[str, object], dataset: str, folders: Folders, probl
     settings, found = resolve(resolved)
     builder = Builder(folders, problems=[*problems, *found, *unknown_knobs(resolved)])
     config = _build_parts(settings, resolved, dataset, builder)
-    ConfigurationError.raise_if(hide_environment([_located(each, folders) for each in builder.problems], resolved))
+    ConfigurationError.raise_if(hide_environment([_locate_problem(each, folders) for each in builder.problems], resolved))
     assert config is not None
     return config
 
 
-def _located(problem: Problem, folders: Folders) -> Problem:
+def _locate_problem(problem: Problem, folders: Folders) -> Problem:
     """A problem with the line of a person's own root file in which its setting stands."""
     if folders.own is None or folders.name == ROOT:
         return problem

@@ -29,7 +29,7 @@ def lines_of(path: str | Path) -> list[str]:
     kinds = [value for key, value in said if key == "kind"]
     if len(kinds) != 1 or not isinstance(kinds[0], str):
         fix = "it has a line `kind: csv` and one for each setting, as `modelsel plan FILE TARGET --write t.yaml` writes it"
-        raise ConfigurationError(Problem("MSEL-210", "this is no file of a data set", str(path), fix))
+        raise ConfigurationError(Problem("MSEL-210", "this is not a file of a data set", str(path), fix))
     settings = [(f"dataset.{key}", value) for key, value in said if key != "kind"]
     twice = sorted({key for key, _ in settings if key not in LISTS and [name for name, _ in settings].count(key) > 1})
     if twice:

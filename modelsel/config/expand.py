@@ -229,7 +229,7 @@ def _file(name: object, builder: Builder) -> Mapping[str, object]:
     """Read a named space, or make one of a named learner."""
     folders = builder.folders
     if not isinstance(name, str):
-        _say(builder, "MSEL-220", f"{name!r} is no name of a space", SPACE, near("", folders.options(SPACE)))
+        _say(builder, "MSEL-220", f"{name!r} is not a name of a space", SPACE, near("", folders.options(SPACE)))
         return {}
     if (file := folders.read(SPACE, name)) is not None:
         return file

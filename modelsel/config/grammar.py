@@ -62,7 +62,7 @@ def _distribution(text: str) -> Interval:
     """Read a distribution by its name, and refuse an empty one."""
     found = _DISTRIBUTION.fullmatch(text)
     if found is None:
-        raise SweepError(f"{text!r} is no distribution", "write uniform(0, 1), log_uniform(1e-3, 1e3) or integers(1, 20)")
+        raise SweepError(f"{text!r} is not a distribution", "write uniform(0, 1), log_uniform(1e-3, 1e3) or integers(1, 20)")
     name, low, high = found[1], float(found[2]), float(found[3])
     if low > high or (name == "log_uniform" and low <= 0):
         raise SweepError(f"{text!r} is empty", f"give {name}(low, high){', above 0' if name == 'log_uniform' else ''}")

@@ -140,7 +140,7 @@ def _plain(value: object, where: str, problems: list[Problem]) -> object:
     fix = "settings are plain data: names, numbers, lists and mappings"
     if hasattr(value, "get_params"):
         fix = f'an estimator stands in a space, with its grid: space={{"{name}": ({name}(), {{"PARAMETER": [...]}})}}'
-    problems.append(Problem("MSEL-216", f"a {name} is no setting", where, fix))
+    problems.append(Problem("MSEL-216", f"a {name} is not a setting", where, fix))
     return None
 
 

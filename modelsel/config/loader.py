@@ -177,7 +177,7 @@ def _typed_wins(config: DictConfig, overrides: list[str]) -> DictConfig:
 
 
 def _as_override(key: str, others: Collection[str]) -> str:
-    """A swept key of a file as Hydra takes it: what is no folder's file is set, and a part's name stands above its settings."""
+    """A swept key of a file as Hydra takes it: what is not a file is set, and a part's name stands above its settings."""
     if key.split(".")[0] == "hydra" or key in GROUPS:
         return key
     return f"++{key}.kind" if any(other.startswith(f"{key}.") for other in others) else f"++{key}"

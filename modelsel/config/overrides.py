@@ -55,7 +55,7 @@ def read_overrides(overrides: Iterable[str], folders: Folders, sweep: bool = Fal
     """Parse and check all overrides; those with a problem are left out of `lines`. Several values need a `sweep`."""
     good: list[Override] = []
     problems: list[Problem] = []
-    for text in joined(overrides):
+    for text in join_column_lists(overrides):
         found = _parse_override(text, folders)
         wrong = [found] if isinstance(found, Problem) else list(_problems(found, folders, sweep))
         problems.extend(wrong)
@@ -70,10 +70,10 @@ def read_overrides(overrides: Iterable[str], folders: Folders, sweep: bool = Fal
     return Typed(tuple(lines), tuple(problems), tuple(swept))
 
 
-def joined(overrides: Iterable[str]) -> list[str]:
+def join_column_lists(overrides: Iterable[str]) -> list[str]:
     """Lists of columns that are typed more than once as one list of all: each was proposed by itself, and all hold.
 
-    >>> joined(['dataset.ignore=["a"]', "seed=1", 'dataset.ignore=["b c"]', "dataset.ignore=d"])
+    >>> join_column_lists(['dataset.ignore=["a"]', "seed=1", 'dataset.ignore=["b c"]', "dataset.ignore=d"])
     ['dataset.ignore=["a","b c",d]', 'seed=1']
     """
     kept: dict[str, list[str]] = {}
@@ -194,7 +194,7 @@ def _options(override: Override, folders: Folders) -> Iterator[Problem]:
             )
         elif not isinstance(name, str | dict) and not (group == EXPERIMENT and name is None):
             fix = _suggest_number(group, name) or f"a study has one {group}: {near('', known)}"
-            yield Problem("MSEL-206", f"{_word(name)} is no name of a {group}", override.input_line or group, fix)
+            yield Problem("MSEL-206", f"{_word(name)} is not a name of a {group}", override.input_line or group, fix)
 
 
 def _suggest_number(group: str, value: object) -> str:

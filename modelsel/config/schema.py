@@ -44,7 +44,7 @@ class Slot:
 
 @cache
 def slots(cls: type) -> Mapping[str, Slot]:
-    """The fields of a part's class by name (`kind` is no setting)."""
+    """The fields of a part's class by name (`kind` is not a setting)."""
     hints = get_type_hints(cls)
     return {
         field.name: _slot(field, hints[field.name])
@@ -146,7 +146,7 @@ def _word(slot: Slot, value: object) -> object:
     """Raise what is wrong with a word that is none of those allowed."""
     if isinstance(value, bool):
         raise WrongError(
-            f"{_show_value(value)} is no name", "YAML reads off, on, yes, no as truth values: put the name in quotes"
+            f"{_show_value(value)} is not a name", "YAML reads off, on, yes, no as truth values: put the name in quotes"
         )
     raise WrongError(f"{value!r} is not allowed", dict(slot.limits.elsewhere).get(str(value)) or near(str(value), slot.words))
 
@@ -161,7 +161,8 @@ def _first_fit(slot: Slot, value: object) -> object:
     if isinstance(value, bool) and not _takes(slot, bool):
         named = _takes(slot, str)
         yaml = "; YAML reads off, on, yes, no as truth values: put such a name in quotes" if named else ""
-        raise WrongError(f"{_show_value(value)} is no {'name' if named else 'number'}", f"give {describe_accepted(slot)}{yaml}")
+        what = f"{_show_value(value)} is not a {'name' if named else 'number'}"
+        raise WrongError(what, f"give {describe_accepted(slot)}{yaml}")
     fix = f"give {describe_accepted(slot)}"
     if isinstance(value, str) and slot.words:
         fix = f"{fix}; {near(value, slot.words)}"

@@ -80,9 +80,9 @@ class SearchSettings:
             yield Problem("MSEL-215", what, "search.kind", "pip install 'modelsel[optuna]', or set search.kind=random")
 
     def by_the_clock(self) -> Iterator[Problem]:
-        """Yield a problem where the search is no study and should end after some seconds."""
+        """Yield a problem where the search is not a study and should end after some seconds."""
         if self.seconds is not None:
-            what = "a search that is no study is not ended by the clock"
+            what = "a search that is not a study is not ended by the clock"
             yield Problem("MSEL-208", what, "search.seconds", "give search.trials, or record=True")
 
     def by_scores(self, adapts: bool) -> Iterator[Problem]:
@@ -198,7 +198,7 @@ class LimitSettings:
 
     @property
     def bytes(self) -> int | None:
-        """`memory` in bytes; ValueError when it is no size."""
+        """`memory` in bytes; ValueError when it is not a size."""
         return None if self.memory is None else size(self.memory)
 
 
@@ -279,7 +279,7 @@ class RootSettings:
         strange = () if isinstance(self.final_test, bool) else {self.final_test} - {AUTO}
         return (
             *(Problem("MSEL-201", f"unknown show {name!r}", "show", fix) for name, fix in unknown.items()),
-            *(Problem("MSEL-205", f"{word!r} is no answer", "final_test", "give auto, true or false") for word in strange),
+            *(Problem("MSEL-205", f"{word!r} is not an answer", "final_test", "give auto, true or false") for word in strange),
             *self.search.missing(),
         )
 
@@ -395,5 +395,5 @@ def size(text: int | str) -> int:
     """
     found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", str(text))
     if found is None or found[2].upper() not in UNITS:
-        raise ValueError(f"{text!r} is no size")
+        raise ValueError(f"{text!r} is not a size")
     return int(float(found[1]) * UNITS[found[2].upper()])

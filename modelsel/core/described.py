@@ -15,7 +15,7 @@ SCALARS = (str, int, float, bool, type(None))
 
 
 class Described:
-    """The base of fitted dataclasses. A field that is no array and no plain value takes a `describe` of one's own."""
+    """The base of fitted dataclasses. A field that is neither an array nor a plain value takes a `describe` of one's own."""
 
     def describe(self) -> Description:
         """Write down all fields.
@@ -28,7 +28,8 @@ class Described:
         found = {field.name: _plain(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
         unknown = [name for name, value in found.items() if value is MISSING]
         if unknown:
-            raise TypeError(f"{type(self).__name__}.{unknown[0]} is no array and no plain value: it cannot be written down")
+            what = f"{type(self).__name__}.{unknown[0]} is neither an array nor a plain value"
+            raise TypeError(f"{what}: it cannot be written down")
         arrays = {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
         return Description("", {name: value for name, value in found.items() if name not in arrays}, arrays)
 

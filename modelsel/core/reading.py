@@ -72,7 +72,7 @@ class ColumnReading:
     declared: bool = False  # somebody said that it is a number: a point in it parts fractions, and never thousands
     thousands: str = ""  # sign between groups of digits, which is left out
     signs: str = ""  # of a currency, per cent or a unit beside a number, which is left out
-    coerce: bool = False  # what is no number is missing
+    coerce: bool = False  # what is not a number is missing
     date_form: str = ""  # of dates, as strptime has it; without one ISO 8601
     type: str = ""  # that table readers give the cells: bool, int, float, str or date
     held: str = ""  # type of the source's own cells (Arrow's name); none where it holds texts alone

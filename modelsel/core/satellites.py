@@ -29,7 +29,7 @@ OWN = {  # what our own packages offer, by name: the extra that brings it
 
 
 @cache
-def offered(group: str) -> Mapping[str, EntryPoint]:
+def offers_of(group: str) -> Mapping[str, EntryPoint]:
     """Return what installed packages offer in a group, by name.
 
     A package may be named in what is installed and be absent: a wheel that was built without it names it still.
@@ -68,19 +68,19 @@ def command(name: str) -> Any:
 
 def every(group: str) -> list[Any]:
     """Load everything that is offered in a group."""
-    return [entry.load() for entry in offered(group).values()]
+    return [entry.load() for entry in offers_of(group).values()]
 
 
 def folders() -> list[str]:
     """Return the folders of the packages that offer something, for what reads sources."""
-    names = {entry.module.partition(".")[0] for group in (COMMANDS, NAMES, PARTS) for entry in offered(group).values()}
+    names = {entry.module.partition(".")[0] for group in (COMMANDS, NAMES, PARTS) for entry in offers_of(group).values()}
     specs = (find_spec(name) for name in sorted(names))
     return [place for spec in specs if spec for place in spec.submodule_search_locations or ()]
 
 
 def _load(group: str, name: str, where: str) -> Any:
     """Load an entry point of a group; the error says how to install what is absent."""
-    entry = offered(group).get(name)
+    entry = offers_of(group).get(name)
     if entry is None:
         fix = install_line(name) or "install the package that offers it"
         raise ConfigurationError(Problem("MSEL-260", f"{name} is not installed", where, fix))

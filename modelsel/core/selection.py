@@ -26,10 +26,10 @@ class Losses:
     """The out-of-fold loss matrix: development rows × candidates, mean over repeats, NaN where not assessed.
 
     `fold` is rows × repeats: the fold in which the row was assessed, −1 where it was not. `row` are data rows of the
-    source. `ids` name the columns, in the order of candidates.csv. `matrix` is None for a measure that is no mean over rows.
+    source. `ids` name the columns, in the order of candidates.csv. `matrix` is None for a measure that is not a mean over rows.
     """
 
-    matrix: Any  # float32 or packed; None where the measure is no mean over rows
+    matrix: Any  # float32 or packed; None where the measure is not a mean over rows
     fold: Integers
     row: Integers
     ids: tuple[str, ...]

@@ -79,10 +79,10 @@ def _system(error: OSError) -> str:
 
 
 def content(path: Path, most: int = TEXT) -> bytes:
-    """The bytes of a file. Raises OSError or ValueError, without opening it, where it is no file or larger than it may be."""
+    """Read a file. Raises OSError or ValueError, without opening it, where it is not a file or larger than it may be."""
     found = path.stat()
     if not stat.S_ISREG(found.st_mode):
-        raise ValueError("a folder stands in its place" if stat.S_ISDIR(found.st_mode) else "it is no regular file")
+        raise ValueError("a folder stands in its place" if stat.S_ISDIR(found.st_mode) else "it is not a regular file")
     if found.st_size > most:
         raise ValueError(f"it has {found.st_size:,} bytes, more than such a file can have")
     return path.read_bytes()
@@ -148,7 +148,7 @@ def _faults(hint: object, value: object, place: str) -> Iterator[str]:
         yield from _faults_of_mapping(inner[1], value, place)
     elif not _is_plain(hint, origin, inner, value):
         wanted = f"none of {', '.join(map(repr, inner))}" if origin is Literal else f"no {getattr(hint, '__name__', hint)}"
-        yield f"{place or 'it'} is {wanted}: {_shown(value)}"
+        yield f"{place or 'it'} is {wanted}: {_shorten(value)}"
 
 
 def _is_plain(hint: object, origin: object, inner: tuple[object, ...], value: object) -> bool:
@@ -163,7 +163,7 @@ def _is_plain(hint: object, origin: object, inner: tuple[object, ...], value: ob
 def _faults_of_mapping(inner: object, value: object, place: str) -> Iterator[str]:
     """Yield what does not fit of a mapping of equal values."""
     if not isinstance(value, Mapping):
-        yield f"{place or 'it'} is no mapping: {_shown(value)}"
+        yield f"{place or 'it'} is not a mapping: {_shorten(value)}"
         return
     for key, one in value.items():
         yield from _faults(inner, one, f"{place}.{key}".lstrip("."))
@@ -172,7 +172,7 @@ def _faults_of_mapping(inner: object, value: object, place: str) -> Iterator[str
 def _faults_of_object(hint: Any, value: object, place: str) -> Iterator[str]:
     """Yield the keys that are missing, and what does not fit of the others."""
     if not isinstance(value, Mapping):
-        yield f"{place or 'it'} is no mapping: {_shown(value)}"
+        yield f"{place or 'it'} is not a mapping: {_shorten(value)}"
         return
     hints, required = _keys(hint)
     for name, one in hints.items():
@@ -188,17 +188,17 @@ def _keys(hint: Any) -> tuple[Mapping[str, object], frozenset[str]]:
     hints = {name: get_args(one)[0] if get_origin(one) is NotRequired else one for name, one in get_type_hints(hint).items()}
     if is_typeddict(hint):
         return hints, frozenset(hint.__required_keys__)
-    return {one.name: hints[one.name] for one in fields(hint)}, frozenset(one.name for one in fields(hint) if _needed(one))
+    return {one.name: hints[one.name] for one in fields(hint)}, frozenset(one.name for one in fields(hint) if _is_required(one))
 
 
-def _needed(field: Any) -> bool:
+def _is_required(field: Any) -> bool:
     return field.default is MISSING and field.default_factory is MISSING
 
 
 def _faults_of_items(origin: object, inner: tuple[object, ...], value: object, place: str) -> Iterator[str]:
     """Yield what does not fit of a list, or of a tuple of so many."""
     if not isinstance(value, Sequence) or isinstance(value, str):
-        yield f"{place or 'it'} is no list: {_shown(value)}"
+        yield f"{place or 'it'} is not a list: {_shorten(value)}"
         return
     each: Sequence[object] = [inner[0]] * len(value)
     if origin is tuple and inner[-1] is not ...:
@@ -210,6 +210,6 @@ def _faults_of_items(origin: object, inner: tuple[object, ...], value: object, p
         yield from _faults(hint, one, f"{place}[{number}]")
 
 
-def _shown(value: object) -> str:
+def _shorten(value: object) -> str:
     said = repr(value)
     return said if len(said) <= 40 else f"{said[:40]}…"

@@ -210,7 +210,7 @@ def _row(line: str, attributes: Sequence[Attribute]) -> tuple[list[str], float]:
         if said is not None:
             weight = float(numbers([said])[0])
             if not (np.isfinite(weight) and weight >= 0):
-                raise ValueError(f"the weight {said!r} is no number from 0 on")
+                raise ValueError(f"the weight {said!r} is not a number from 0 on")
     if line[0] != "{":
         return values(line), weight
     said_cells = sparse(line)
@@ -229,7 +229,7 @@ def _column(attribute: Attribute, cells: list[str], lines: Sequence[int], proble
         return text_column(attribute.name, cells)
     if attribute.type == "nominal":
         column = text_column(attribute.name, cells, "nominal", attribute.levels)
-        problems += _undeclared(column, lines)
+        problems += _find_undeclared(column, lines)
         return column
     column = text_column(attribute.name, cells)
     if attribute.type == "numeric":
@@ -244,7 +244,7 @@ def _column(attribute: Attribute, cells: list[str], lines: Sequence[int], proble
     return RawColumn(attribute.name, numbers=values, kind="numeric", dates=dates)
 
 
-def _undeclared(column: RawColumn, lines: Sequence[int]) -> Iterator[Problem]:
+def _find_undeclared(column: RawColumn, lines: Sequence[int]) -> Iterator[Problem]:
     wrong = ~np.isin(np.array(column.texts, object), (*column.levels, "?", ""))
     if wrong.any():
         yield from _complaints(column, wrong, "not a declared level", lines)

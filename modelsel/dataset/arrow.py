@@ -34,10 +34,10 @@ def column(name: str, data: pa.ChunkedArray) -> RawColumn:
     kind = data.type
     if pa.types.is_float64(kind):  # no copy of what was just made: tables may have thousands of them
         return RawColumn(name, numbers=np.array(data.to_numpy(), np.float64), type="float", held="double")
-    return replace(_read_cells(name, data), type="date" if pa.types.is_temporal(kind) else type_of(kind), held=_held(kind))
+    return replace(_read_cells(name, data), type="date" if pa.types.is_temporal(kind) else type_of(kind), held=_type_name(kind))
 
 
-def _held(kind: pa.DataType) -> str:
+def _type_name(kind: pa.DataType) -> str:
     """The name of the type of the cells; of categories that of their levels."""
     return str(kind.value_type if pa.types.is_dictionary(kind) else kind)
 
@@ -117,7 +117,7 @@ TAKEN = "pandas, Polars or PyArrow tables, NumPy arrays, (X, y) and tasks are ta
 
 
 def cells(data: Any) -> Iterator[tuple[str, object]]:
-    """Names and cells of the columns. Raises ConfigurationError for what is no table, and for columns of one name."""
+    """Names and cells of the columns. Raises ConfigurationError for what is not a table, and for columns of one name."""
     if isinstance(data, np.ndarray):
         yield from _of_array(data)
         return
@@ -214,7 +214,7 @@ def type_of(kind: pa.DataType) -> str:
 def _of_array(data: NDArray[np.generic]) -> Iterator[tuple[str, object]]:
     """Yield the columns of an array, named x0, x1, ..."""
     if data.ndim != 2 or not data.shape[1]:
-        what = f"an array of shape {data.shape} is no table"
+        what = f"an array of shape {data.shape} is not a table"
         raise ConfigurationError(Problem("MSEL-381", what, "data", "give rows × columns"))
     for index in range(data.shape[1]):
         yield f"x{index}", data[:, index]
@@ -231,7 +231,7 @@ def _is_plain(kind: np.dtype[Any]) -> bool:
 
 
 def _names(table: object) -> list[str]:
-    """Names of the columns as they stand there, also where two are equal; none where it is no table, or a lazy one."""
+    """Names of the columns as they stand there, also where two are equal; none where it is not a table, or a lazy one."""
     if hasattr(table, "collect"):
         return []
     found = table.column_names if isinstance(table, pa.Table) else getattr(table, "columns", ())
@@ -241,6 +241,6 @@ def _names(table: object) -> list[str]:
 def _no_table(data: object, error: Exception) -> Problem:
     """Describe data that no library reads as a table."""
     if hasattr(data, "toarray"):
-        return Problem("MSEL-381", "a sparse matrix is no table", "data", "hand over data.toarray(), if it fits into memory")
+        return Problem("MSEL-381", "a sparse matrix is not a table", "data", "hand over data.toarray(), if it fits into memory")
     reason = f" ({str(error).strip().splitlines()[0]})" if hasattr(data, "columns") else ""  # a table that is refused
-    return Problem("MSEL-381", f"a {type(data).__name__} is no table{reason}", "data", TAKEN)
+    return Problem("MSEL-381", f"{type(data).__name__} is not a table{reason}", "data", TAKEN)

@@ -19,7 +19,7 @@ from modelsel.dataset.column import NAMED, RawColumn, examples, numbers, seconds
 from modelsel.dataset.dates import date_form_of, forms_of, seconds_by
 from modelsel.dataset.declarations import some
 from modelsel.dataset.gathering import gather
-from modelsel.dataset.reading import parted
+from modelsel.dataset.reading import find_parted_thousands
 from modelsel.dataset.targets import Target, number_of_each, settle_target
 from modelsel.dataset.targets import make as classes_of
 from modelsel.dataset.weights import counting
@@ -76,7 +76,7 @@ def _label(column: RawColumn, settings: TableSettings, decimal: str) -> tuple[Ra
     if column.name not in settings.coerce_names or column.numbers is not None:
         return column, []
     _, strange = number_of_each(column, settings, decimal)
-    return column.without({text.strip() for text in strange}), [*kinds.coerced(column, strange)]
+    return column.without({text.strip() for text in strange}), [*kinds.count_coerced(column, strange)]
 
 
 def _left_without(target: str, gone: int, rows: int) -> Finding:
@@ -122,7 +122,7 @@ def _features(
             if one.points:
                 pointed[name] = column.texts
     commas = [reading.name for reading, _ in made if reading.comma]
-    wrong += [(name, parted(name, texts, commas[0])) for name, texts in pointed.items() if commas]
+    wrong += [(name, find_parted_thousands(name, texts, commas[0])) for name, texts in pointed.items() if commas]
     problems += gather(wrong)
     if not made and not any(problem.code.startswith("MSEL-34") for problem in problems):
         problems.append(

@@ -27,10 +27,10 @@ class Balloons(BundledDataset):
 
     def read(self) -> Task:
         rows = [row for row in product(*LEVELS.values()) for _ in range(1 + self._twice(row))]
-        labels = ["T" if self._inflated(row) else "F" for row in rows]
+        labels = ["T" if self._is_inflated(row) else "F" for row in rows]
         return nominal_task(f"balloons_{self.concept}", LEVELS, rows, ("F", "T"), labels)
 
-    def _inflated(self, row: tuple[str, ...]) -> bool:
+    def _is_inflated(self, row: tuple[str, ...]) -> bool:
         """Say whether the balloon of a row is inflated, by the chosen concept."""
         small = row[:2] == ("YELLOW", "SMALL")
         stretch, adult = row[2] == "STRETCH", row[3] == "ADULT"

@@ -207,7 +207,7 @@ class TableSettings:
         words = [word for word in as_list(self.dates) if word in DATES] if not isinstance(self.dates, Mapping) else []
         said = self.dates if isinstance(self.dates, Mapping) else [one for one in as_list(self.dates) if one not in DATES]
         found, problems = columns.pairs(said, "dataset.dates")
-        wrong = [Problem("MSEL-305", f"{form!r} is no form of dates", f"dataset.dates, column '{name}'", FORMS)
+        wrong = [Problem("MSEL-305", f"{form!r} is not a form of dates", f"dataset.dates, column '{name}'", FORMS)
                  for name, forms in found.items() for form in forms if form not in DATES and "%" not in form]  # fmt: skip
         everywhere = dict.fromkeys(columns.names, words[-1]) if words and words[-1] != DATES[0] else {}
         return {**everywhere, **{name: forms[-1] for name, forms in found.items()}}, [*problems, *wrong]
@@ -230,7 +230,7 @@ class TableSettings:
         for name, said in self.features.items():
             if read_declaration(said)[0] not in KINDS or (isinstance(said, Mapping) and len(said) != 1):
                 hint = f"use one of {', '.join(KINDS)}, or {{ordered: [levels]}}"
-                yield Problem("MSEL-305", f"'{said}' is no kind", f"dataset.features.{name}", hint)
+                yield Problem("MSEL-305", f"'{said}' is not a kind", f"dataset.features.{name}", hint)
         for name, cost in self.costs.items():
             if not (isinstance(cost, int | float) and cost > 0):
                 yield Problem("MSEL-305", f"cost {cost!r} is not above 0", f"dataset.costs.{name}", "give a number above 0")

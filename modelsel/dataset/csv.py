@@ -78,15 +78,15 @@ class Csv(File):
         rows = len(columns[0]) if columns else 0
         DataError.raise_if(_fields(odd, rows, form))
         DataError.raise_if(second_header(columns, str(path)) if not self.skip_lines else ())
-        kept, empty = without_empty(columns, self._unnamed(path), self.missing)
+        kept, empty = without_empty(columns, self._name_blank_columns(path), self.missing)
         if not rows:
             raise DataError(no_rows)
         decimal = {AUTO: "." if sign == DEFAULT else EITHER}.get(self.decimal, self.decimal)
         is_row_said = [of_a_row(names, self.target)] if is_row else []
         findings = (*_findings_of_signs(self.delimiter, sign, path), *is_row_said, *empty)
-        return Raw(tuple(kept), decimal=decimal, findings=findings, unnamed=self._unnamed(path))
+        return Raw(tuple(kept), decimal=decimal, findings=findings, unnamed=self._name_blank_columns(path))
 
-    def _unnamed(self, path: Path) -> frozenset[str]:
+    def _name_blank_columns(self, path: Path) -> frozenset[str]:
         """What the columns are called whose name is blank."""
         head = self._head(path)
         with long_cells():

@@ -107,13 +107,13 @@ def _shapes(text: str) -> list[str]:
     clock = _CLOCK.search(text)
     date, rest = (text[: clock.start()], _clock_form(clock)) if clock else (text, "")
     parts = re.findall(r"[0-9]+|[A-Za-z]+|[^0-9A-Za-z]+", date)
-    words = [_named(part) for part in parts]
+    words = [_form_of_word(part) for part in parts]
     figures = "".join("b" if word in ("%b", "%B") else _figures(part) for part, word in zip(parts, words))
     strange = any(sign.strip() not in ("-", "/", ".", ",", "") for sign in parts if not sign.isalnum())
     if strange or any(word == "" for word in words) or len(parts) > LONGEST:
         return []
     orders = dict.fromkeys(order for shape in _shapes_of_figures(figures) for order in _ORDERS.get(shape, ()))
-    return [made + rest for order in orders for made in _filled(order, parts, words)]
+    return [made + rest for order in orders for made in _fill_forms(order, parts, words)]
 
 
 LONGEST = 9  # parts of a date: the day's name, three more and what is between them
@@ -129,7 +129,7 @@ def _shapes_of_figures(figures: str) -> Iterator[str]:
         yield "".join(shape)
 
 
-def _filled(order: str, parts: Sequence[str], words: Sequence[str | None]) -> Iterator[str]:
+def _fill_forms(order: str, parts: Sequence[str], words: Sequence[str | None]) -> Iterator[str]:
     """Yield the form: the parts of a date in their order, what stands between them as it is."""
     if order == COMPACT:
         yield order
@@ -138,7 +138,7 @@ def _filled(order: str, parts: Sequence[str], words: Sequence[str | None]) -> It
     yield "".join(f"%{next(signs)}" if part.isdigit() else (word or part) for part, word in zip(parts, words))
 
 
-def _named(part: str) -> str | None:
+def _form_of_word(part: str) -> str | None:
     """Return how a word is written in a form; empty where it names no month or day, None for figures and signs."""
     if not part.isalpha():
         return None

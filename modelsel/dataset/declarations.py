@@ -40,17 +40,17 @@ class Columns:
         >>> Columns(("a.b", "a.c", "price[USD]", "y"), {"y"}).choose(["a*", "price[USD]"], "dataset.ignore").names
         ('price[USD]', 'a.b', 'a.c')
         >>> [problem.what for problem in Columns(("a", "b")).choose([True, 3, "z*"], "dataset.ignore").problems]
-        ['true is no name of a column', 'there is no column at position 3', "no column is called 'z*'"]
+        ['true is not a name of a column', 'there is no column at position 3', "no column is called 'z*'"]
         """
         exact: list[str] = []
         covered: list[str] = []
         problems: list[Problem] = []
         for entry in entries:
             if isinstance(entry, str):
-                found = [entry] if entry in self.names else self._covered(entry)
+                found = [entry] if entry in self.names else self._columns_covered_by(entry)
                 (exact if entry in self.names else covered).extend(found)
                 problems += [] if found else [self._unknown(entry, setting)]
-            elif wrong := self._misplaced(entry, setting):
+            elif wrong := self._why_misplaced(entry, setting):
                 problems.append(wrong)
             else:
                 exact.append(self.names[int(str(entry)) - 1])
@@ -64,14 +64,16 @@ class Columns:
         """
         found: dict[str, tuple[str, ...]] = {}
         problems: list[Problem] = []
-        for name, value in self._parted(said, setting, problems):
+        for name, value in self._split_entries(said, setting, problems):
             chosen = self.choose([name], setting)
             problems += chosen.problems
             for column in chosen.names:
                 found[column] = (*found.get(column, ()), *(value if isinstance(value, tuple) else (value,)))
         return found, tuple(problems)
 
-    def _parted(self, said: object, setting: str, problems: list[Problem]) -> Iterator[tuple[str, str | tuple[str, ...]]]:
+    def _split_entries(
+        self, said: object, setting: str, problems: list[Problem]
+    ) -> Iterator[tuple[str, str | tuple[str, ...]]]:
         """Yield a name or pattern with what is said of it."""
         if isinstance(said, Mapping):
             for name, value in said.items():
@@ -88,7 +90,7 @@ class Columns:
                 fix = f"write {Proposal(setting, ('NAME=VALUE',))}"
                 problems.append(Problem("MSEL-305", f"{entry!r} says nothing of a column", setting, fix))
 
-    def _covered(self, pattern: str) -> list[str]:
+    def _columns_covered_by(self, pattern: str) -> list[str]:
         """The columns that a pattern covers, and that have no role."""
         if not set("*?") & set(pattern):
             return []
@@ -96,12 +98,12 @@ class Columns:
         shape = re.compile("".join(signs.get(sign) or re.escape(sign) for sign in pattern), re.DOTALL)
         return [name for name in self.names if shape.fullmatch(name) and name not in self.apart]
 
-    def _misplaced(self, entry: object, setting: str) -> Problem | None:
-        """Return what is wrong with an entry that is no text: it should be a position, and may not be a name as well."""
+    def _why_misplaced(self, entry: object, setting: str) -> Problem | None:
+        """Return what is wrong with an entry that is not a text: it should be a position, and may not be a name as well."""
         word, places = _word(entry), len(self.names)
         quoted = f"positions are whole numbers from 1; a name is written in quotes: {Proposal(setting, (word,))}"
         if isinstance(entry, bool) or not isinstance(entry, int):
-            return Problem("MSEL-305", f"{word} is no name of a column", setting, quoted)
+            return Problem("MSEL-305", f"{word} is not a name of a column", setting, quoted)
         if not 1 <= entry <= places:
             return Problem("MSEL-303", f"there is no column at position {entry}", setting, f"there are {places}; {quoted}")
         if word in self.names and self.names[entry - 1] != word:

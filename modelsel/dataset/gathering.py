@@ -52,10 +52,10 @@ def _together(names: list[str], said: list[Any]) -> Any:
     first, *others = said
     if not others:
         return first
-    proposes = tuple(_joined([one.proposes[place] for one in said]) for place in range(len(first.proposes)))
+    proposes = tuple(_joint_setting([one.proposes[place] for one in said]) for place in range(len(first.proposes)))
     remedy = _remedy(first)
     for own, joined in zip(first.proposes, proposes):
-        remedy = remedy.replace(str(own), _shown(joined))
+        remedy = remedy.replace(str(own), _show_setting(joined))
     listed = ", ".join(f"'{name}'" for name in names[1 : NAMED + 1]) + (", ..." if len(others) > NAMED else "")
     more = f"likewise {len(others):,} more column{'s' if len(others) > 1 else ''}: {listed}"
     if isinstance(first, Problem):
@@ -64,7 +64,7 @@ def _together(names: list[str], said: list[Any]) -> Any:
     return replace(first, message=f"{first.message}; {more}", do=remedy, proposes=proposes)
 
 
-def _joined(proposed: list[Proposal]) -> Proposal:
+def _joint_setting(proposed: list[Proposal]) -> Proposal:
     """The setting that says of all columns what each of several says of its own."""
     if all(one.value == proposed[0].value for one in proposed) or proposed[0].setting == "dataset.time":  # there is one time
         return proposed[0]
@@ -73,7 +73,7 @@ def _joined(proposed: list[Proposal]) -> Proposal:
     return replace(proposed[0], value=every, sure=all(one.sure for one in proposed))
 
 
-def _shown(proposed: Proposal) -> str:
+def _show_setting(proposed: Proposal) -> str:
     """A setting as it is typed; of very many columns the beginning, and where to have it whole."""
     if not isinstance(proposed.value, tuple) or len(proposed.value) <= WRITTEN:
         return str(proposed)

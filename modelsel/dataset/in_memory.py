@@ -51,7 +51,7 @@ class UnreadColumnsError(DataError):
 def take_table(data: Any, **roles: object) -> MemoryTable:
     """Take a table in. `roles` (target, weights, groups, unit, id) are names of its columns, or arrays beside it.
 
-    Raises ConfigurationError for what is no table, UnreadColumnsError for columns that cannot be read, each with all problems.
+    Raises ConfigurationError for what is not a table, UnreadColumnsError for unreadable columns, each with all problems.
     """
     roles = {role: said for role, said in roles.items() if said is not None}
     if isinstance(data, Task):
@@ -125,7 +125,7 @@ def _index_names(data: object) -> list[str]:
 
 def _index_left_out(data: object) -> Iterator[str]:
     for name in _index_names(data):
-        yield f"the row index {name!r} is no column of the table and takes no part; data.reset_index() makes it one"
+        yield f"the row index {name!r} is not a column of the table and takes no part; data.reset_index() makes it one"
 
 
 def _misplaced_roles(data: object, cells: Cells, roles: Mapping[str, object]) -> Iterator[Problem]:

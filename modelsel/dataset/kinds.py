@@ -60,7 +60,7 @@ def make(column: RawColumn, settings: TableSettings, decimal: str = ".") -> Pars
     kind, levels = read_declaration(said) if said is not None else (column.kind, column.levels)
     form = settings.date_form(column.name)
     if "%" in form and kind in (None, "numeric") and not column.dates:
-        made = _dated(column, form, settings)
+        made = _read_dates(column, form, settings)
     elif kind == "numeric":
         made = _numeric(column, settings, decimal)
     elif kind == "text":
@@ -117,7 +117,7 @@ def _infer_kind(column: RawColumn, settings: TableSettings, decimal: str) -> Par
     """Infer a column's kind: numbers if all texts are, or dates, else names; a doubtful mixture is a problem."""
     found, sign = read_numbers(column.texts, decimal)
     strange = [column.texts[i] for i in np.flatnonzero(np.isnan(found)).tolist()]
-    if (strange or settings.thousands) and (reading := dressed(column, settings, decimal)):
+    if (strange or settings.thousands) and (reading := read_with_signs(column, settings, decimal)):
         return ParsedFeature(reading, inferred=True)
     if not strange:
         return _plain_numbers(column, settings, decimal, sign)
@@ -144,7 +144,7 @@ def _plain_numbers(column: RawColumn, settings: TableSettings, decimal: str, sig
     return ParsedFeature(reading, inferred=True, points=guess and like_thousands(column.texts))
 
 
-def dressed(column: RawColumn, settings: TableSettings, decimal: str) -> ColumnReading | None:
+def read_with_signs(column: RawColumn, settings: TableSettings, decimal: str) -> ColumnReading | None:
     """How numbers are read that have signs about them, or within, where settings allow to leave those out; else None."""
     sign = common_sign(column.texts, 1 - settings.near) if settings.signs == "strip" else ""
     reading = _of_numbers(column, signs=sign, decimal=decimal)
@@ -193,7 +193,7 @@ def _in_a_form(column: RawColumn, settings: TableSettings) -> ParsedFeature | No
     return ParsedFeature(problems=(Problem("MSEL-343", what, where, fix, (missing, dated, nominal, ignored)),))
 
 
-def _dated(column: RawColumn, form: str, settings: TableSettings) -> ParsedFeature:
+def _read_dates(column: RawColumn, form: str, settings: TableSettings) -> ParsedFeature:
     """A column of dates in the form that the settings say."""
     text = column.as_text()
     absent = [word for word in text.texts if word.strip().casefold() in ABSENT]
@@ -206,7 +206,7 @@ def _dated(column: RawColumn, form: str, settings: TableSettings) -> ParsedFeatu
         fix = f"set {' or '.join(map(str, others))}" if others else f"set {missing}: then they are missing"
         return ParsedFeature(problems=(Problem("MSEL-346", what, f"column '{column.name}'", fix, others or (missing,)),))
     reading = _of_numbers(column, dates=True, date_form=form, declared=True, coerce=bool(strange))
-    return ParsedFeature(reading, findings=(*coerced(text, strange), *_words_for_missing(text, absent)))
+    return ParsedFeature(reading, findings=(*count_coerced(text, strange), *_words_for_missing(text, absent)))
 
 
 def _doubtful(column: RawColumn, strange: list[str], settings: TableSettings, decimal: str) -> Problem | None:
@@ -289,7 +289,7 @@ def _words_for_missing(column: RawColumn, words: list[str]) -> Iterator[Finding]
         yield Finding("WORDS_FOR_MISSING", "low", message, do, (missing, nominal))
 
 
-def coerced(column: RawColumn, strange: list[str]) -> Iterator[Finding]:
+def count_coerced(column: RawColumn, strange: list[str]) -> Iterator[Finding]:
     """Yield a finding that counts the cells that say no number, and are missing."""
     if strange:
         rows = len(_rows_of(column, strange))
@@ -330,7 +330,7 @@ def _numeric(column: RawColumn, settings: TableSettings, decimal: str) -> Parsed
         return ParsedFeature(_of_numbers(column))
     absent = [text for text in column.texts if text.strip().casefold() in ABSENT]
     known = column.without({word.strip() for word in absent}) if absent else column
-    reading = dressed(known, settings, decimal) or _of_numbers(column, decimal=decimal)
+    reading = read_with_signs(known, settings, decimal) or _of_numbers(column, decimal=decimal)
     if known.texts and moments(known.texts) is not None:
         reading = _of_numbers(column, dates=True, decimal=decimal)
     elif form := date_form_of(forms_of(known.texts), settings.date_form(column.name)):
@@ -339,7 +339,7 @@ def _numeric(column: RawColumn, settings: TableSettings, decimal: str) -> Parsed
     found = numbers_of(column, reading)[0]
     strange = [column.texts[i] for i in np.flatnonzero(np.isnan(found)).tolist()]
     if not strange or column.name in settings.coerce_names:
-        return ParsedFeature(replace(reading, coerce=bool(strange)), findings=tuple(coerced(column, strange)))
+        return ParsedFeature(replace(reading, coerce=bool(strange)), findings=tuple(count_coerced(column, strange)))
     missing = _as_missing(column, strange)
     what = f"not a number: {examples(strange)} ({column.named(_rows_of(column, strange))})"
     fix = f"correct them, or set {missing}: then they are missing"

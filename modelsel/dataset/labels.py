@@ -40,14 +40,14 @@ def labels(classes: Sequence[str], told: ColumnReading | None) -> NDArray[np.gen
     """
     try:
         if told is not None and told.held:
-            return _held(classes, told.held)
+            return _read_names(classes, told.held)
         read = TYPED.get("" if told is None else told.type)
         return np.array(classes, object) if read is None else np.array([read(name) for name in classes])
     except (KeyError, ValueError, ArithmeticError):  # a class that was made of rare ones
         return np.array(classes, object)
 
 
-def _held(names: Sequence[str], kind: str) -> NDArray[np.generic]:
+def _read_names(names: Sequence[str], kind: str) -> NDArray[np.generic]:
     """Read the names of classes as cells of a type of Arrow."""
     if kind == "bool":
         return np.array([TYPED[kind](name) for name in names], np.bool_)
@@ -89,7 +89,7 @@ def own_type(y: Any) -> bool:
 
 
 def _kind(y: Any) -> str:
-    """The type of labels that are no plain array, as pandas calls it; empty for those that are, and for what is no column."""
+    """The type of labels that are no plain array, as pandas calls it; empty for plain ones, and for what is not a column."""
     series = nw.from_native(y, series_only=True, pass_through=True)
     extended = isinstance(series, nw.Series) and not isinstance(getattr(y, "dtype", None), np.dtype)
     found = np.asarray(y, object if extended else None)

@@ -75,7 +75,9 @@ class Named:
         if self.which in MADE:
             return
         if self.which is None:
-            yield Problem("MSEL-301", "no data set is named", "dataset.which", f"name a file of the folder, or {self._made()}")
+            yield Problem(
+                "MSEL-301", "no data set is named", "dataset.which", f"name a file of the folder, or {self._list_made()}"
+            )
             return
         if not self._path.is_file():
             if not self._is_openmls:
@@ -124,10 +126,10 @@ class Named:
                 f"set dataset.dir=FOLDER with {self.which}.csv",
             )
         else:
-            what, fix = f"'{self.dir}' holds no {self.which}.csv", f"{self._near()}made here: {self._made()}"
+            what, fix = f"'{self.dir}' holds no {self.which}.csv", f"{self._near()}made here: {self._list_made()}"
         return Problem(NOT_AT_HAND if self.absent == "skip" else "MSEL-302", what + beside, "dataset.which", fix)
 
-    def _made(self) -> str:
+    def _list_made(self) -> str:
         return ", ".join(sorted(MADE))
 
     def _near(self) -> str:

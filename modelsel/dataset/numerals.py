@@ -22,7 +22,7 @@ _GROUPED = re.compile(r"\s*[+-]?\d{1,3}(?:(?P<sign>[,.'’ \u00a0\u202f])\d{3})(
 
 
 def sign_of(text: str) -> str:
-    """The sign beside a number; empty where a text is no number with one.
+    """The sign beside a number; empty where a text is not a number with one.
 
     >>> [sign_of(text) for text in ("12 %", "CHF 3.50", "$5", "80kg", "ABC 12", "12", "a")]
     ['%', 'CHF', '$', 'kg', '', '', '']

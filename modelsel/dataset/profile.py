@@ -109,7 +109,7 @@ def _column(task: Task, feature: Feature, column: SortedColumn) -> Iterator[Find
         return
     if severity := id_like(feature, column.values, known):
         message = f"column '{name}' has {len(known)} different values in {n} rows: it looks like an id"
-        identified, ignored = Proposal("dataset.id", name, severity == "high"), _ignored(name, sure=False)
+        identified, ignored = Proposal("dataset.id", name, severity == "high"), _propose_ignoring(name, sure=False)
         do = f"set {identified}, or {ignored} where none of the rows is to be known again by it"
         yield Finding("ID_LIKE_COLUMN", severity, message, do, (identified, ignored))
     yield from _determines(task, feature, column)
@@ -209,10 +209,10 @@ def _some(names: Sequence[str]) -> str:
 
 def _left_out(code: str, severity: Severity, message: str, name: str, unless: str = "", sure: bool = True) -> Finding:
     """A finding that proposes to leave a column out. Tables of one's own have the setting, of a bundled set a step chooses."""
-    ignored = _ignored(name, sure)
+    ignored = _propose_ignoring(name, sure)
     do = f"set {ignored}, or name the others in a select_named step{unless}"
     return Finding(code, severity, message, do, (ignored,))
 
 
-def _ignored(name: str, sure: bool) -> Proposal:
+def _propose_ignoring(name: str, sure: bool) -> Proposal:
     return Proposal("dataset.ignore", (name,), sure)

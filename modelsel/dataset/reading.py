@@ -30,7 +30,7 @@ UNKNOWN = ABSENT | {"unknown", "unk", "not known", "not available", "not stated"
 def values_of(column: RawColumn, reading: ColumnReading) -> tuple[Feature, Floats]:
     """The feature and its values: numbers, or codes of levels; of texts with the levels of these rows.
 
-    NaN where a value is missing, or is no number. A level that the reading does not list has the code `len(levels)`.
+    NaN where a value is missing, or is not a number. A level that the reading does not list has the code `len(levels)`.
 
     >>> column = RawColumn("x", ("1,5", "?"), np.array([0, 1, 0], np.int32))
     >>> values_of(column, ColumnReading(Feature("x", "numeric"), decimal=","))[1].tolist()
@@ -177,10 +177,10 @@ def _thousands(given: Sequence[tuple[RawColumn, ColumnReading]], comma: bool) ->
     if comma or "," in signs.values():
         for one, column in texts:
             if signs[one.name] == POINT and not one.declared and like_thousands(column.texts):
-                yield parted(one.name, column.texts)
+                yield find_parted_thousands(one.name, column.texts)
 
 
-def parted(name: str, texts: Sequence[str], beside: str = "") -> Problem:
+def find_parted_thousands(name: str, texts: Sequence[str], beside: str = "") -> Problem:
     """The problem of points that may part thousands, in a table with decimal commas (`beside`: in which column)."""
     pointed = examples([text for text in texts if "." in text])
     other = f"column '{beside}'" if beside else "the table"

@@ -18,7 +18,7 @@ from modelsel.core.reading import ColumnReading
 from modelsel.core.types import Booleans, Codes, Feature, Finding, Floats
 from modelsel.dataset.base import TableSettings, read_declaration
 from modelsel.dataset.column import RawColumn, examples, numbers, read_numbers, with_comma
-from modelsel.dataset.kinds import dressed, sorted_levels
+from modelsel.dataset.kinds import read_with_signs, sorted_levels
 from modelsel.dataset.numerals import bare_number, common_sign, group_sign
 from modelsel.dataset.reading import ABSENT, UNKNOWN, numbers_of
 
@@ -62,7 +62,7 @@ def _no_answers(name: str, target: Target) -> Iterator[Finding]:
         rows = sum(rows for word, rows in zip(target.classes, counts) if word in words)
         proposed = without_words(name, words)
         message = f"target '{name}' has {rows} of {sum(counts)} rows of class {examples(words)}: a class, or no answer?"
-        do = f"if it is no answer, set {' '.join(map(str, proposed))}, which leaves those rows out"
+        do = f"if it is not an answer, set {' '.join(map(str, proposed))}, which leaves those rows out"
         yield Finding("CLASS_OR_NO_ANSWER", "medium", message, do, proposes=proposed)
 
 
@@ -167,7 +167,7 @@ def _count_problems(target: Target, name: str, labelled: int, declared: bool) ->
             fix = "set dataset.rare=drop or dataset.rare=merge, or gather more rows of it"
             if unknown := [word for word in single if says_nothing(word)]:
                 proposed = without_words(name, unknown)
-                fix = f"if it is no answer, set {' '.join(map(str, proposed))}; else {fix}"
+                fix = f"if it is not an answer, set {' '.join(map(str, proposed))}; else {fix}"
             yield Problem("MSEL-326", what, where, fix, proposes=proposed)
 
 
@@ -227,7 +227,7 @@ def number_of_each(column: RawColumn, settings: TableSettings, decimal: str) -> 
     """A number per row, NaN where it is missing or none; and the texts that are none."""
     if column.numbers is not None:
         return column.numbers, []
-    reading = dressed(column, settings, decimal)
+    reading = read_with_signs(column, settings, decimal)
     found = read_numbers(column.texts, decimal)[0] if reading is None else numbers_of(column, reading)[0]
     strange = [column.texts[place] for place in np.flatnonzero(np.isnan(found)).tolist()]
     return np.asarray(np.append(found, np.nan)[column.codes]), strange

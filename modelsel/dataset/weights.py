@@ -78,17 +78,17 @@ def weigh(task: AnyTask, weighing: Weighing | None) -> Any:
     """
     if task.weights is None or weighing is None or task.weighing is not None:
         return task
-    weights = _divided(task.weights, weighing.factor) if weighing.are == RELATIVE else task.weights
+    weights = _divide(task.weights, weighing.factor) if weighing.are == RELATIVE else task.weights
     if weighing.are == REPEATS and _whole(weights):
         weights = np.round(weights)
     ones = weighing.are != "given" and bool((weights == 1).all())
     return replace(task, weights=None if ones else weights, weighing=weighing)
 
 
-def weighed(task: AnyTask, are: str = AUTO) -> Any:
+def decide_weights(task: AnyTask, are: str = AUTO) -> Any:
     """Return a task all of whose rows develop, its weights decided. ValueError for weights that cannot be counted."""
     if are not in ARE:
-        raise ValueError(f"weights_are={are!r} is no way to count weights: one of {', '.join(ARE)}")
+        raise ValueError(f"weights_are={are!r} is not a way to count weights: one of {', '.join(ARE)}")
     try:
         return weigh(task, decide(task.weights, are))
     except DataError as error:
@@ -104,7 +104,7 @@ def counting(task: AnyTask) -> tuple[Any, tuple[Finding, ...]]:
     return task.take(kept), (Finding("WEIGHT_ZERO", "info", what, "give them a weight, or take them out of the table"),)
 
 
-def recorded(task: AnyTask, on_record: Mapping[str, Any] | None) -> Any:
+def weigh_as_recorded(task: AnyTask, on_record: Mapping[str, Any] | None) -> Any:
     """Return a task weighed as the study of a record did it; as given where the record says nothing of it."""
     return weigh(task, Weighing("given") if on_record is None else Weighing(on_record["are"], float(on_record["factor"])))
 
@@ -142,7 +142,7 @@ def _mean(values: Floats) -> float:
     return float(values[0]) if (values == values[0]).all() else math.fsum(values.tolist()) / len(values)
 
 
-def _divided(weights: Floats, factor: float) -> Floats:
+def _divide(weights: Floats, factor: float) -> Floats:
     """Weights over their factor, to `DIGITS` binary digits; both by a power of two first, so that nothing overflows."""
     mean, unit = math.frexp(factor)
     with np.errstate(over="ignore", under="ignore"):

@@ -418,13 +418,13 @@ def _is_needed(learner: OptimalTree, task: ClassTask, column: int, most: float) 
 
 
 def check_search(within: float, depth: int) -> None:
-    """Raise ConfigurationError for an ε that is no share of rows, or for other levels than two and three."""
+    """Raise ConfigurationError for an ε that is not a share of rows, or for other levels than two and three."""
     if depth not in DEPTHS:
         fix = "take 2 or 3"
         raise ConfigurationError(Problem("MSEL-292", f"good trees of {depth} levels are not searched", "--depth", fix))
     if not 0 <= within < 1:
         fix = "write a share such as 0.01"
-        raise ConfigurationError(Problem("MSEL-292", f"{within:g} is no share of rows", "--within", fix))
+        raise ConfigurationError(Problem("MSEL-292", f"{within:g} is not a share of rows", "--within", fix))
 
 
 def without(task: ClassTask, column: int) -> ClassTask:

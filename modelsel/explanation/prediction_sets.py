@@ -137,10 +137,10 @@ def sets_of(kept: Kept, table: Table, coverage: float) -> Booleans:
 
 
 def check_coverage(coverage: float, where: str) -> None:
-    """Raise ConfigurationError for a coverage that is no share of rows."""
+    """Raise ConfigurationError for a coverage that is not a share of rows."""
     if not 0 < coverage < 1:
         fix = "write a share such as 0.9"
-        raise ConfigurationError(Problem("MSEL-292", f"{coverage:g} is no share of rows to cover", where, fix))
+        raise ConfigurationError(Problem("MSEL-292", f"{coverage:g} is not a share of rows to cover", where, fix))
 
 
 def promise(kept: Kept, coverage: float, nested: bool = False) -> str:

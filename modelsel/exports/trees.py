@@ -80,7 +80,7 @@ def _reasons(predictor: Shipped) -> Iterator[str]:
     """Yield why the model is not a single tree with hard tests on unprepared features."""
     model = predictor.model
     if not isinstance(model, TreeModel | NumberTreeModel):
-        yield f"{type(model).__name__} is no tree"
+        yield f"{type(model).__name__} is not a tree"
         return
     if predictor.steps:
         yield PREPARED

@@ -25,7 +25,7 @@ def written(shipped: Shipped, to: str, table: str) -> str | bytes:
     write = ability(shipped.model, name)
     if write is None:
         where = f"--to {to}" if code == "MSEL-255" else "--to"
-        raise ConfigurationError(Problem(code, f"{type(shipped.model).__name__} is no tree", where, fix))
+        raise ConfigurationError(Problem(code, f"{type(shipped.model).__name__} is not a tree", where, fix))
     made: str | bytes = write(shipped, table) if to == "sql" else write(shipped)
     return made
 

@@ -85,7 +85,7 @@ def _parts(name: str) -> list[str]:
     """Divide a dotted name, and refuse what names no public class."""
     parts = name.split(".")
     if not all(part.isidentifier() and not part.startswith("_") for part in parts) or "tests" in parts:
-        raise NotAllowedError(f"{name!r} is no name of a public class")
+        raise NotAllowedError(f"{name!r} is not a name of a public class")
     if len(parts) < 2:
         raise NotAllowedError(f"{name!r} names no package; write it whole{_whole(name)}")
     return parts

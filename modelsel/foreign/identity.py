@@ -111,7 +111,7 @@ class _Reader:
                 return f"{kind.__name__}({way(self, value)})"
         if hasattr(value, "get_params") and not inspect.isclass(value):
             return f"estimator({self.text_of(type(value))},{self.text_of(value.get_params(deep=False))})"
-        return self._reduced(value)
+        return self._text_of_copy(value)
 
     def _array(self, value: object) -> str:
         """An array by type, shape and bytes; of objects by each of them."""
@@ -127,7 +127,7 @@ class _Reader:
         each = sorted(((self.text_of(key), value) for key, value in values.items()), key=lambda pair: pair[0])
         return self._subclass(values, (dict,)) + ",".join(f"{key}={self.text_of(value)}" for key, value in each)
 
-    def _set(self, values: Any) -> str:
+    def _text_of_set(self, values: Any) -> str:
         return ",".join(sorted(map(self.text_of, values)))
 
     def _subclass(self, value: object, kinds: tuple[object, ...]) -> str:
@@ -144,7 +144,7 @@ class _Reader:
         owner = getattr(value, "__self__", None)
         if owner is not None and not inspect.ismodule(owner):
             return f"{value.__name__},{self.text_of(owner)}"
-        return self._named(value, f"{value.__module__}.{value.__qualname__}")
+        return self._text_of_name(value, f"{value.__module__}.{value.__qualname__}")
 
     def _ufunc(self, value: Any) -> str:
         """A function of NumPy or SciPy on arrays, by the name under which it is found."""
@@ -169,12 +169,12 @@ class _Reader:
     def _class(self, value: Any) -> str:
         """A class of a distribution by its name; one's own by what stands in it, and what it is derived from."""
         if origin_of(value.__module__):
-            return self._named(value, f"{value.__module__}.{value.__qualname__}")
+            return self._text_of_name(value, f"{value.__module__}.{value.__qualname__}")
         stated = {name: one for name, one in vars(value).items() if name not in UNSAID and not _made_by_scikit_learn(name, one)}
         members = ",".join(f"{name}={self.text_of(stated[name])}" for name in sorted(stated))
         return f"own {value.__qualname__}:{','.join(self.text_of(base) for base in value.__bases__)}:{members}"
 
-    def _named(self, value: object, name: str) -> str:
+    def _text_of_name(self, value: object, name: str) -> str:
         """A name, and the distribution that it is of."""
         origin = origin_of(str(value.__module__))
         if origin:
@@ -184,7 +184,7 @@ class _Reader:
     def _function(self, value: Any) -> str:
         """A function of a distribution by its name; one's own by its code and by what that reads."""
         if origin_of(str(value.__module__)) and "<" not in value.__qualname__:
-            return self._named(value, f"{value.__module__}.{value.__qualname__}")
+            return self._text_of_name(value, f"{value.__module__}.{value.__qualname__}")
         code = value.__code__
         cells = [_content(cell) for cell in value.__closure__ or ()]
         parts = (value.__defaults__, value.__kwdefaults__, dict(zip(code.co_freevars, cells, strict=True)))
@@ -212,7 +212,7 @@ class _Reader:
     def _property(self, value: Any) -> str:
         return ",".join(map(self.text_of, (value.fget, value.fset, value.fdel)))
 
-    def _reduced(self, value: Any) -> str:
+    def _text_of_copy(self, value: Any) -> str:
         """Anything else by what a copy of it is made from."""
         if inspect.isdatadescriptor(value) and hasattr(value, "__objclass__"):
             return f"slot {getattr(value, '__name__', '')}"
@@ -224,7 +224,7 @@ class _Reader:
         except Exception as error:
             raise NoIdentityError(f"a {type(value).__name__} cannot be told from others of its kind ({error})") from error
         if isinstance(made, str):
-            return self._named(value, made) if hasattr(value, "__module__") else f"{self.text_of(type(value))}.{made}"
+            return self._text_of_name(value, made) if hasattr(value, "__module__") else f"{self.text_of(type(value))}.{made}"
         maker, arguments, *rest = made
         state, items, pairs = [*rest, None, None, None][:3]
         texts = (*map(self.text_of, (maker, arguments, state)), _text_of_items(self, items), _text_of_items(self, pairs))
@@ -252,8 +252,8 @@ _WAYS: tuple[tuple[Any, Callable[[_Reader, Any], str]], ...] = (
     (dict, _Reader._mapping),
     (tuple, _Reader._row),
     (list, _Reader._row),
-    (set, _Reader._set),
-    (frozenset, _Reader._set),
+    (set, _Reader._text_of_set),
+    (frozenset, _Reader._text_of_set),
 )
 
 

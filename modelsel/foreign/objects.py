@@ -1,7 +1,7 @@
 """Objects that cannot be written as plain values: held in the process that made them, named elsewhere by their identity.
 
 A configuration is data and cannot hold an object. It names one by its identity, as it names a table in memory by its content,
-and whoever builds the study from it in this process finds the object here. A parameter that is no plain value is a text of
+and whoever builds the study from it in this process finds the object here. A parameter that is not a plain value is a text of
 the form
 
     object:IDENTITY:StandardScaler()

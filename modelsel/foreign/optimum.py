@@ -143,13 +143,13 @@ class Loss:
             curved += np.eye(len(curved)) * (1e-12 + 1e-10 * curved.diagonal().mean())  # intercepts may be moved together
             step = np.zeros(theta.size)
             step[active] = -np.linalg.solve(curved, slope.ravel()[active])
-            moved = self._stepped(theta, step.reshape(self.shape), np.where(theta != 0, np.sign(theta), -np.sign(slope)))
+            moved = self._step(theta, step.reshape(self.shape), np.where(theta != 0, np.sign(theta), -np.sign(slope)))
             if moved is None:
                 break
             theta = moved
         return theta
 
-    def _stepped(self, theta: Floats, step: Floats, signs: Floats) -> Floats | None:
+    def _step(self, theta: Floats, step: Floats, signs: Floats) -> Floats | None:
         """Return θ after the first of the step's parts that lowers F, one of which ends where a slope gets to 0; else None."""
         before, crossed = self.value(theta), (self.absolute > 0) & ((theta + step) * signs < 0)
         there = crossed & (theta != 0)

@@ -92,7 +92,7 @@ def unwritable_parameters(params: Mapping[str, object]) -> Iterator[str]:
     """Parameters whose values are not plain."""
     for name, value in params.items():
         if not is_plain(value):
-            yield f"parameter {name!r} is no plain value (text, number, truth value, null, or a list or mapping of them)"
+            yield f"parameter {name!r} is not a plain value (text, number, truth value, null, or a list or mapping of them)"
 
 
 def settle_parameters(kind: type, params: Mapping[str, object], seed: int) -> dict[str, object]:
@@ -171,7 +171,7 @@ def transformer_of(name: str, plugins: tuple[str, ...] = (), cross_fitted: bool 
     if hasattr(kind, "fit_resample"):
         raise NotAllowedError(f"{name} draws rows, and a step changes columns only")
     if not hasattr(kind, "transform"):
-        raise NotAllowedError(f"{name} is no transformer")
+        raise NotAllowedError(f"{name} is not a transformer")
     if reads_a_series(kind) and not cross_fitted:
         raise NotAllowedError(f"{name} takes one column of a data frame: name the columns, as steps by columns of an estimator")
     if kind.__name__ in REFUSED and not (cross_fitted and kind.__name__ in CROSS_FITTED):

@@ -168,7 +168,7 @@ def _booster(data: bytes) -> Booster:
     return booster
 
 
-def _boosted(data: bytes) -> object:
+def _read_boosted(data: bytes) -> object:
     return Boosted(_booster(data))
 
 
@@ -201,4 +201,4 @@ _WRITERS: Mapping[str, Callable[[Any], tuple[str, bytes]]] = {
     "xgboost.sklearn.XGBRFClassifier": _json_of,
     "catboost.core.CatBoostClassifier": _cbm_of,
 }
-_READERS: Mapping[str, Callable[[bytes], object]] = {TEXT: _boosted, JSON: _xgboost, CBM: _catboost}
+_READERS: Mapping[str, Callable[[bytes], object]] = {TEXT: _read_boosted, JSON: _xgboost, CBM: _catboost}

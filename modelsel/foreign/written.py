@@ -72,7 +72,7 @@ def _entry(value: Any, as_given: AsGiven) -> object:
     if not hasattr(estimator, "get_params"):
         return value
     if not hasattr(_last(estimator), "get_params"):
-        raise NotPlainError(f"{_last(estimator)!r}, the last step of a pipeline, is no estimator")
+        raise NotPlainError(f"{_last(estimator)!r}, the last step of a pipeline, is not an estimator")
     grids = list(grid) if isinstance(grid, list | tuple) else [grid]
     if any(not isinstance(one, Mapping) or not all(map(_values, one.values())) for one in grids):
         raise NotPlainError("a grid is a mapping of parameters to lists of values, or distributions: {'num_leaves': [15, 31]}")
@@ -133,7 +133,7 @@ def _recipe(estimator: Any) -> dict[str, object]:
     except NotAllowedError as error:
         raise NotPlainError(str(error)) from error
     if not vouched:
-        raise NotPlainError(f"{last!r}, the last step of a pipeline, is no estimator")
+        raise NotPlainError(f"{last!r}, the last step of a pipeline, is not an estimator")
     return {"kind": "estimator", "estimator": public_name(type(last)), "params": _params(last)}
 
 
@@ -196,7 +196,8 @@ def _sweep(estimator: object, last: object, grid: Any) -> dict[str, list[object]
         try:
             steps, grid = divide_grid(estimator, grid, _params)
         except KeyError as error:
-            raise NotPlainError(f"of {type(estimator).__name__}: {error} is no parameter of a step, STEP__PARAMETER") from error
+            what = f"of {type(estimator).__name__}: {error} is not a parameter of a step, STEP__PARAMETER"
+            raise NotPlainError(what) from error
     kind = type(last).__name__
     swept = {
         f"params.{key}": _write_distribution(values)

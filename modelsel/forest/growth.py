@@ -69,14 +69,14 @@ class NumberTarget:
         if (weights == np.floor(weights)).all():
             return cls(target, v, rank, weights, 1.0, largest)
         parts = 2.0 ** math.floor(SUMS - math.log2(len(rows) * max(float(np.abs(v).max()), 2.0**-FEWEST)))
-        return cls(target, np.rint(v * parts), rank, _rounded(weights, most), parts, largest)
+        return cls(target, np.rint(v * parts), rank, _round_weights(weights, most), parts, largest)
 
     @classmethod
     def of_second_class(cls, task: ClassTask, rows: Integers) -> "NumberTarget":
         """1 for rows of the second class, 0 for others: sums are weights of that class."""
         weights, known = np.zeros(len(task)), np.unique(rows)
         weights[known] = task.row_weights[known]
-        weights, second = _rounded(weights, max(float(len(rows) * weights.max()), 2.0)), task.target == 1
+        weights, second = _round_weights(weights, max(float(len(rows) * weights.max()), 2.0)), task.target == 1
         target = WholeTarget(second[known].astype(np.int64), 0.0, 0.0, 1.0)
         return cls(target, weights * second, second.astype(np.int32), weights, 1.0, 1.0)
 
@@ -109,7 +109,7 @@ class NumberTarget:
         return NumberBallot(self.whole.base, self.whole.centre, self.whole.scale, self.fine)
 
 
-def _rounded(weights: Floats, most: float) -> Floats:
+def _round_weights(weights: Floats, most: float) -> Floats:
     """Weights whose sums, `most` at most, are exact."""
     if (weights == np.floor(weights)).all():
         return weights

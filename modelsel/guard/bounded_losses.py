@@ -176,9 +176,9 @@ class BoundedLossRelease(ReleaseMechanism):
         score = self.plan.origin + self.plan.width * told.cell / self.plan.steps
         price = intervals.price(self.plan, told)
         if self.counts:
-            price += prices.predicted(truth.errors, self.n, *self.foreseen) if self.foreseen else prices.full(self.n)
+            price += prices.price_of_count(truth.errors, self.n, *self.foreseen) if self.foreseen else prices.full(self.n)
         if truth.above is not None and self.beyond is not None:
-            price += prices.predicted(truth.above, self.n, *self.beyond)
+            price += prices.price_of_count(truth.above, self.n, *self.beyond)
         width = "" if told.k is None else f", width {told.k}"
         return Released(
             f"loss {told.cell}/{self.plan.steps}{width}", round(score, 12), truth.errors if self.counts else None,

@@ -73,7 +73,7 @@ class Recogniser:
         if not self.screens:
             return NOTHING
         columns = ReadColumns.of(table)
-        return NOTHING if columns is None or not columns.n else self._found(columns)
+        return NOTHING if columns is None or not columns.n else self._try_screens(columns)
 
     def derive(self, made: object, of: SealedRows) -> None:
         """Let what was made of sealed rows, row by row, carry their mark."""
@@ -107,7 +107,7 @@ class Recogniser:
                 self._derived.append((testset, screen))
         del self._derived[:-KEPT]
 
-    def _found(self, columns: "ReadColumns") -> SealedRows:
+    def _try_screens(self, columns: "ReadColumns") -> SealedRows:
         """Try every screen whose columns are there."""
         rows: dict[str, Booleans] = {}
         tried = [*((one.testset, one, False) for one in self.screens), *((*one, True) for one in self._derived)]
@@ -176,7 +176,7 @@ class ReadColumns:
 
     @classmethod
     def of(cls, table: object) -> "ReadColumns | None":
-        """Read a table as far as screens need it; None for what is no table of rows."""
+        """Read a table as far as screens need it; None for what is not a table of rows."""
         if isinstance(table, np.ndarray):
             return _of_array(table)
         if isinstance(table, list | tuple):

@@ -257,7 +257,7 @@ class Counts(ReleaseMechanism):
     foreseen: tuple[float, int] | None
 
     def release(self, truth: LabelSummary) -> Released:
-        price = prices.predicted(truth.errors, self.n, *self.foreseen) if self.foreseen else prices.full(self.n)
+        price = prices.price_of_count(truth.errors, self.n, *self.foreseen) if self.foreseen else prices.full(self.n)
         return Released("count", truth.errors / self.n, truth.errors, with_failure(price), truth.errors, truth.errors)
 
     @property
@@ -565,7 +565,7 @@ class ScoreGridRelease(ReleaseMechanism):
         price = self._price(cell) + self._class_price(len(truth.classes))
         errors = truth.errors if self._counts else None
         if errors is not None:
-            price += prices.predicted(errors, self.n, *self.foreseen) if self.foreseen else prices.full(self.n)
+            price += prices.price_of_count(errors, self.n, *self.foreseen) if self.foreseen else prices.full(self.n)
         half, rounding = self._half(truth), self._step / 2
         return Released(
             "value", round(score, 12), errors, with_failure(price), half=half, rounding=rounding, bounds=self._limits

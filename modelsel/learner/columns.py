@@ -387,5 +387,5 @@ def _read_steps(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], pl
         if not one.places or not all(0 <= place < len(features) for place in one.places):
             raise ValueError("estimator: columns are not whole")
         if not all(hasattr(transformer, "transform") for transformer in one.chain):
-            raise ValueError("estimator: a step that is no transformer")
+            raise ValueError("estimator: a step that is not a transformer")
     return BranchColumns(features, FittedBranches(tuple(each), bool(facts["sparse"])))

@@ -241,7 +241,7 @@ class Estimator(BaseLearner):
     def _unfit(self, kind: type, made: object, task: Table | None) -> Iterable[str]:
         """Yield why the estimator cannot be fitted, by itself or on this task."""
         if not kinds_read(made):
-            yield f"{self.estimator} is no scikit-learn classifier or regressor"
+            yield f"{self.estimator} is not a scikit-learn classifier or regressor"
             return
         yield from self._stopping_problems(kind, task)
         if self.steps:
@@ -288,7 +288,7 @@ class Estimator(BaseLearner):
         most = most_levels(kind) if self.coded == "native" else None
         many = [feature for feature in task.features if most and feature.kind == "nominal" and len(feature.levels) > most]
         if many:
-            yield f"{self.estimator} takes at most {most} categories, and {_named(many)} has more: use encoding=ordinal"
+            yield f"{self.estimator} takes at most {most} categories, and {_join_names(many)} has more: use encoding=ordinal"
         yield from self._weight_problems(made, task)
 
     def refusal(self, task: Task, rows: Integers) -> str | None:
@@ -312,5 +312,5 @@ class Estimator(BaseLearner):
         return restore_estimator(learner, description)
 
 
-def _named(features: Iterable[Feature]) -> str:
+def _join_names(features: Iterable[Feature]) -> str:
     return ", ".join(feature.name for feature in features)

@@ -171,7 +171,7 @@ def places_of(labels: NDArray[np.generic], said: NDArray[np.generic]) -> Integer
     place = {label: index for index, label in enumerate(labels.tolist())}
     strange = [label for label in distinct.tolist() if label not in place]
     if strange:
-        raise ValueError(f"it predicts {strange[0]!r}, which is no class")
+        raise ValueError(f"it predicts {strange[0]!r}, which is not a class")
     found: Integers = np.array([place[label] for label in distinct.tolist()], np.int64)[inverse.ravel()]
     return found
 

@@ -81,7 +81,7 @@ class M5pPath:
 
     def outputs(self, learners: Sequence[M5p], table: Table, rows: Integers, scores: bool) -> NumberOutputs:
         """Send the rows down once, and answer by the models of each learner."""
-        sent = self._sent(table, rows)
+        sent = self._send_down(table, rows)
         return NumberOutputs(np.array([self._said(learner, sent) for learner in learners]).reshape(len(learners), len(rows)))
 
     def complexity(self, learners: Sequence[M5p]) -> Floats:
@@ -90,7 +90,7 @@ class M5pPath:
 
     def training_error(self, learners: Sequence[M5p]) -> Floats:
         """Compute every learner's root mean squared error on the analysis rows."""
-        sent = self._sent(self.task, self.rows)
+        sent = self._send_down(self.task, self.rows)
         return np.array([training_error(self.task, self.rows, self._said(learner, sent)) for learner in learners])
 
     def model(self, learner: M5p) -> ModelTree:
@@ -122,7 +122,7 @@ class M5pPath:
     def _terms(self) -> tuple[Any, ...]:
         return tuple(self.grown.rows.terms[term] for term in self.grown.used)
 
-    def _sent(self, table: Table, rows: Integers) -> _Sent:
+    def _send_down(self, table: Table, rows: Integers) -> _Sent:
         leaf = route(self.grown.tree, table, rows).leaf
         columns = [term.of(table.values[rows, term.feature]) for term in self._terms]
         return _Sent(leaf, np.array(columns).T if columns else np.empty((len(rows), 0)))

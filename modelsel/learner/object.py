@@ -72,7 +72,12 @@ class Object(BaseLearner):
     def __reduce__(self) -> Any:
         """The object travels with its candidate to our own workers, as the same bytes for all that are made of it."""
         known = [name for name in (self.identity, *objects.names(self.params)) if objects.is_held(name)]
-        return _arrived, (self.identity, self.estimator, dict(self.params), {name: objects.pack_object(name) for name in known})
+        return _receive_object, (
+            self.identity,
+            self.estimator,
+            dict(self.params),
+            {name: objects.pack_object(name) for name in known},
+        )
 
     def specification(self) -> dict[str, Any]:
         """The settings as plain data; 1.0 is written as a text, since ids do not tell it from 1."""
@@ -198,7 +203,7 @@ class Object(BaseLearner):
         return ObjectRecipe(learner, int(facts["random_state"]), str(facts["rows"]), str(facts["version"]))
 
 
-def _arrived(name: str, estimator: str, params: Mapping[str, object], data: Mapping[str, bytes]) -> Object:
+def _receive_object(name: str, estimator: str, params: Mapping[str, object], data: Mapping[str, bytes]) -> Object:
     for each, packed in data.items():
         objects.unpack_object(each, packed)
     return Object(name, estimator, params)
@@ -286,14 +291,14 @@ class ObjectPath(EstimatorPath):
         assert task.source is not None
         labels, y = task.source.classes, task.source.labels(task.rows[rows], task.target[rows])
         name = objects.weights_name(learner.made) if task.weights is not None else None
-        made = self._made(learner, X, y, {name: task.row_weights[rows]} if name else {})
+        made = self._fit_clone(learner, X, y, {name: task.row_weights[rows]} if name else {})
         if labels is None:
             return SharedAnswering(made, learner.adapter, columns, (), np.zeros(0, np.int64), 0)
         seen = getattr(made, "classes_", None)
         own = np.unique(task.target[rows]) if seen is None else places_of(labels, np.asarray(seen))
         return SharedAnswering(made, learner.adapter, columns, (), own.astype(np.int64), len(task.class_names), labels)
 
-    def _made(self, learner: BaseLearner, X: object, y: object, weights: Mapping[str, object]) -> object:
+    def _fit_clone(self, learner: BaseLearner, X: object, y: object, weights: Mapping[str, object]) -> object:
         """Fit a clone; in a cell it shares its steps with others, unless its last step would write into what is theirs."""
         made = self._clone(learner, shares=is_sharing())
         try:

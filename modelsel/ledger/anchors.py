@@ -132,7 +132,7 @@ class LockFile:
         except FileNotFoundError:
             return {}
         except UnicodeDecodeError as error:
-            raise OSError(f"{self.path} is no text") from error
+            raise OSError(f"{self.path} is not a text") from error
 
     @staticmethod
     def parse(text: str, place: str) -> dict[str, Any]:
@@ -142,7 +142,7 @@ class LockFile:
         except ValueError as error:
             raise OSError(f"{place} cannot be read: settle its merge conflict, keeping the larger look counts") from error
         if not _whole(known):
-            raise OSError(f"{place} was edited: a line is missing or is no fact of a look; take it as it was from git")
+            raise OSError(f"{place} was edited: a line is missing or is not a fact of a look; take it as it was from git")
         return known
 
 

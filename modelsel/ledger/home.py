@@ -237,7 +237,7 @@ class Home:
     @contextmanager
     def changing(self) -> Iterator[dict[str, Any]]:
         """The state, to be changed in place; written whole or not at all, one writer at a time."""
-        with self._writable(), lock_file(self._prepared(self.folder / "state.lock")):
+        with self._writable(), lock_file(self._prepare(self.folder / "state.lock")):
             state = self.state()
             yield state
             write_whole(self._state, json.dumps(state, sort_keys=True).encode())
@@ -250,10 +250,10 @@ class Home:
         """Read a secret file, which is made at its first use."""
         if not os.path.lexists(path):
             with self._writable():
-                _create_once(self._prepared(path), first or secrets.token_bytes(KEY_BYTES))
+                _create_once(self._prepare(path), first or secrets.token_bytes(KEY_BYTES))
         return _stored_key(path)
 
-    def _prepared(self, path: Path) -> Path:
+    def _prepare(self, path: Path) -> Path:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         return path
 

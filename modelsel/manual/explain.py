@@ -188,10 +188,10 @@ def _case(page: CodePage) -> Iterator[str]:
     """Yield the reason why an error matters, an example that raises it, and the way to silence it."""
     raised = [line for line in page.example.splitlines() if not line.startswith("```")]
     for name, lines in (("why", [page.why]), ("example", raised), ("silence", [page.silence])):
-        yield from ("", *(f"  {name if first else '':<7} {line}".rstrip() for first, line in _counted(lines)))
+        yield from ("", *(f"  {name if first else '':<7} {line}".rstrip() for first, line in _mark_first(lines)))
 
 
-def _counted(lines: list[str]) -> Iterator[tuple[bool, str]]:
+def _mark_first(lines: list[str]) -> Iterator[tuple[bool, str]]:
     yield from ((place == 0, line) for place, line in enumerate(lines))
 
 
@@ -326,7 +326,7 @@ def _of_call(call: ast.Call) -> Iterator[tuple[str, MessageTemplate]]:
     if not codes:
         return
     words = list(call.args[codes[0] + 1 :])
-    order = WORDS if len(words) > 2 or _named(call) == "Problem" else ("what", "fix")
+    order = WORDS if len(words) > 2 or _name_of_call(call) == "Problem" else ("what", "fix")
     given: dict[str | None, ast.expr] = dict(zip(order, words))
     given |= {word.arg: word.value for word in call.keywords}
     template = MessageTemplate(*(_printed_text(given[name]) if name in given else "" for name in ("what", "fix")))
@@ -334,7 +334,7 @@ def _of_call(call: ast.Call) -> Iterator[tuple[str, MessageTemplate]]:
         yield _printed_text(call.args[codes[0]]), template
 
 
-def _named(call: ast.Call) -> str:
+def _name_of_call(call: ast.Call) -> str:
     return call.func.id if isinstance(call.func, ast.Name) else ""
 
 

@@ -72,4 +72,4 @@ class Auc(BaseMeasure):
         return SweptAreas(truth, rankings(class_scores(outputs)))
 
     def losses(self, truth: Codes, outputs: Outputs, classes: int) -> Floats:
-        raise TypeError("Auc is no mean over rows")
+        raise TypeError("Auc is not a mean over rows")

@@ -145,9 +145,9 @@ class BaseMeasure:
         Raises
         ------
         TypeError
-            Where the score is no mean over rows.
+            Where the score is not a mean over rows.
         """
-        raise TypeError(f"{type(self).__name__} is no mean over rows")
+        raise TypeError(f"{type(self).__name__} is not a mean over rows")
 
 
 class OverRows(BaseMeasure):

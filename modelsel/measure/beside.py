@@ -36,7 +36,7 @@ HELD = 1 << 22  # counts that are held at a time
 def other_measures(chooses: BaseMeasure, task: Task, resampling: Resampling, scores: bool) -> dict[str, BaseMeasure]:
     """The measures of class scores (`scores`), or those of class counts, by kind.
 
-    Where a fold assesses a single row, a measure that is no mean over rows says nothing, and is left out.
+    Where a fold assesses a single row, a measure that is not a mean over rows says nothing, and is left out.
     """
     alone = min((len(fold.assessment) for fold in resampling.folds), default=0) < 2
     found = {kind: _about(kind, chooses) for kind in kinds_of("measure") if kind != kind_of(chooses)}

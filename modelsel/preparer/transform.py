@@ -90,7 +90,7 @@ class Transform(BasePreparer):
             return Transformed(str(facts["columns"]), None, (), plugins, apart)
         made = load_skops(np.asarray(description.arrays["transformer"], np.uint8).tobytes(), plugins)
         if not hasattr(made, "transform"):
-            raise ValueError("transform: what is stored is no transformer")
+            raise ValueError("transform: what is stored is not a transformer")
         return Transformed(str(facts["columns"]), made, features, plugins, apart)
 
     @dataclass(frozen=True, eq=False)

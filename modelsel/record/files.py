@@ -44,7 +44,7 @@ def storing(path: Path) -> Iterator[None]:
 
 def write(path: Path, content: bytes | str) -> Path:
     """Write, fsync, rename; the old file stays whole if anything fails. Raises StoreError."""
-    data = encoded(content)
+    data = encode_text(content)
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     with storing(path):
         try:
@@ -61,7 +61,7 @@ def write(path: Path, content: bytes | str) -> Path:
     return path
 
 
-def encoded(content: bytes | str) -> bytes:
+def encode_text(content: bytes | str) -> bytes:
     """Text as UTF-8; a sign of a file's name that has no form there is written as its code."""
     return content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
 

@@ -31,7 +31,7 @@ from modelsel.record import candidates, facts, model
 from modelsel.record.candidates import Row
 from modelsel.record.documents import DetailsShape, ExplanationShape
 from modelsel.record.facts import StudyRecord
-from modelsel.record.files import encoded, json_text, npz, plain, storing, write
+from modelsel.record.files import encode_text, json_text, npz, plain, storing, write
 from modelsel.record.redact import RedactingFilter, Redactor
 
 Summary = TypeVar("Summary", bound=StudySummary)
@@ -208,7 +208,7 @@ class RunFolder:
 
     def _write(self, name: str, content: str | bytes) -> None:
         """Write a file whole, and remember its sum."""
-        data = encoded(content)
+        data = encode_text(content)
         write(self.path / name, data)
         if name in SUMMED:
             self._sums[name] = stored.sum_of(data)
@@ -397,7 +397,7 @@ def loss_archive(selection: Selection) -> bytes:
     """`losses`, `fold`, `row`, `candidate` (see the documentation of the record) and what was assessed.
 
     `truth` are the labels of the development rows, `predicted` and `scores` those of `predicted_candidate`. `losses` is
-    absent for a measure that is no mean over rows, `scores` where the measure did not ask for them.
+    absent for a measure that is not a mean over rows, `scores` where the measure did not ask for them.
     """
     losses, assessed = selection.losses, selection.assessed
     arrays: dict[str, NDArray[np.generic] | None] = {
@@ -438,7 +438,7 @@ class LossArchive(Mapping[str, NDArray[np.generic]]):
 
 
 def losses_of(arrays: Mapping[str, NDArray[np.generic]]) -> Losses:
-    """The loss matrix back (float32; None where the measure is no mean over rows)."""
+    """The loss matrix back (float32; None where the measure is not a mean over rows)."""
     ids = tuple(str(name) for name in arrays["candidate"])
     return Losses(matrix=arrays.get("losses"), fold=folds_of(arrays), row=arrays["row"].astype(np.int64, copy=False), ids=ids)
 

@@ -329,7 +329,7 @@ def _name(info: zipfile.ZipInfo) -> str:
     """Return the name of an array in an archive; other members are refused."""
     name, dot, kind = info.filename.rpartition(".")
     if not dot or kind != "npy":
-        raise ValueError(f"{info.filename} is no array")
+        raise ValueError(f"{info.filename} is not an array")
     return name
 
 

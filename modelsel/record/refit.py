@@ -16,7 +16,7 @@ from modelsel.core.errors import ConfigurationError, DataError, NoCandidateError
 from modelsel.core.reading import TableReading
 from modelsel.core.types import Outputs, Table, Task
 from modelsel.dataset.targets import AUTO, read_as
-from modelsel.dataset.weights import recorded
+from modelsel.dataset.weights import weigh_as_recorded
 from modelsel.record.folder import RunFolder
 from modelsel.record.model import Predictor, describe, load
 from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits
@@ -71,7 +71,7 @@ def development_rows(folder: RunFolder, needed: str = RECIPE) -> Task:
 
         task = read_as_given(task)
     on_record = folder.outcome().task
-    development: Task = recorded(task.take(parts.split.partition(task).development), on_record.get("weights"))
+    development: Task = weigh_as_recorded(task.take(parts.split.partition(task).development), on_record.get("weights"))
     if development.fingerprint != on_record["fingerprint"]:
         changed = Problem("MSEL-626", "the data are not those of the study", task.name)
         raise DataError(_what_is_needed(folder, needed, "put the data of the study back, or run it again"), changed)

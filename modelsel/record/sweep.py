@@ -130,7 +130,7 @@ class SweepFolder:
     @cached_property
     def settings(self) -> SweepSettings:
         """How the sweep was made. Raises ConfigurationError where its file is missing or damaged."""
-        found = _read(self.path / SWEEP)
+        found = _read_mapping(self.path / SWEEP)
         known = {key: found[key] for key in SweepSettings.__dataclass_fields__ if key in found}
         return SweepSettings(**{**known, "words": tuple(map(str, known.get("words", ())))})
 
@@ -200,12 +200,12 @@ def stamp_of(settings: Mapping[str, Any]) -> str:
 def _result(path: Path) -> JobResult | None:
     """Read a job's file; None where it is not there, or is none."""
     with suppress(OSError, ValueError, TypeError, KeyError, ConfigurationError):
-        found = _read(path)
+        found = _read_mapping(path)
         return JobResult(**{**found, "overrides": tuple(found["overrides"])})
     return None
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read_mapping(path: Path) -> dict[str, Any]:
     """Read a file of JSON that holds a mapping. Raises ConfigurationError."""
     try:
         found = json.loads(path.read_text("utf-8"))

@@ -22,7 +22,7 @@ from modelsel.record.files import write as write_file
 from modelsel.reporting import charts
 from modelsel.reporting.charts import Document, DocumentTable, Plot, Scale, document_markdown, table_lines
 from modelsel.reporting.page import environment, resource
-from modelsel.reporting.screen import LINES, columns, wrapped
+from modelsel.reporting.screen import LINES, columns, wrap_sentence
 from modelsel.reporting.words import number, p_value, plural, score, with_sign
 from modelsel.statistics.bayesian import Posterior
 
@@ -39,7 +39,7 @@ def check(path: Path) -> None:
     """ConfigurationError for a file of no known form, before anything is computed."""
     if path.suffix not in FORMS:
         fix = f"end it with one of {', '.join(FORMS)}"
-        raise ConfigurationError(Problem("MSEL-287", f"'{path.name}' is no form of a comparison", "-o", fix))
+        raise ConfigurationError(Problem("MSEL-287", f"'{path.name}' is not a form of a comparison", "-o", fix))
 
 
 def write(of: Document, path: Path) -> tuple[Path, ...]:
@@ -58,13 +58,13 @@ def first_screen(of: Document) -> str:
     more = [
         f"more  -v prints {plural(len(of.tables), 'table')} and all sentences, `-o comparison.html` (.md, .svg) writes them"
     ]
-    best = [line for said in of.answer for line in wrapped(said, width)]
+    best = [line for said in of.answer for line in wrap_sentence(said, width)]
     shown, room = [of.title, *best, ""], LINES - len(best) - 5
     table, left = _fit_table(of.tables[0], room, width)
     if table:
         shown += [*table, *([f"… and {plural(left, 'row')} more"] if left else []), ""]
     for said in of.sentences:
-        lines = wrapped(said, width)
+        lines = wrap_sentence(said, width)
         if len(shown) + len(lines) + len(more) > LINES:
             break
         shown += lines
@@ -76,7 +76,7 @@ def _fit_table(table: DocumentTable, room: int, width: int) -> tuple[list[str], 
     title, head, *rows = table_lines(table)
     if max(map(len, (head, *rows))) > width:
         return [], 0
-    name, kept = wrapped(title, width), rows if len(rows) <= room - 2 else rows[: max(room - 4, 1)]
+    name, kept = wrap_sentence(title, width), rows if len(rows) <= room - 2 else rows[: max(room - 4, 1)]
     return [*name, head, *kept], len(rows) - len(kept)
 
 

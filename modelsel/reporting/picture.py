@@ -41,7 +41,7 @@ class Picture:
         place = Path(path)
         if place.suffix.lower() not in FORMS:
             fix = f"end it with one of {', '.join(FORMS)}"
-            raise ConfigurationError(Problem("MSEL-288", f"'{place.name}' is no form of a picture", "save", fix))
+            raise ConfigurationError(Problem("MSEL-288", f"'{place.name}' is not a form of a picture", "save", fix))
         return write(place, self._png() if place.suffix.lower() == ".png" else self.svg)
 
     def _repr_svg_(self) -> str:

@@ -45,11 +45,12 @@ def screen(
     indent = "  " if heading else ""
 
     def lines(*parts: Part) -> list[str]:
-        return [line for one in parts for line in labelled(f"{indent}{one.label}", one.sentences, label + len(indent), width)]
+        sides = ((f"{indent}{one.label}", one.sentences) for one in parts)
+        return [line for named, said in sides for line in wrap_labelled(named, said, label + len(indent), width)]
 
     parts = [*before, *after]
     while True:
-        room = LINES - len(wrapped(heading, width)) - len(lines(*parts, Part("more", (more,))))
+        room = LINES - len(wrap_sentence(heading, width)) - len(lines(*parts, Part("more", (more,))))
         extras = [one for one in parts if one.extra]
         if room >= min(4, 2 * len(worst)) or not extras:
             break
@@ -59,23 +60,23 @@ def screen(
     told = Part("Findings" if upper else "findings", tuple(shown))
     foot = Part("More" if upper else "more", (f"{_left_out(worst[len(shown) :])}{more}",))
     kept = (*(one for one in before if one in parts), told, *(one for one in after if one in parts), foot)
-    return "\n".join([*wrapped(heading, width), *lines(*kept)])
+    return "\n".join([*wrap_sentence(heading, width), *lines(*kept)])
 
 
-def labelled(label: str, sentences: Iterable[str], width: int, total: int) -> list[str]:
+def wrap_labelled(label: str, sentences: Iterable[str], width: int, total: int) -> list[str]:
     """Wrap sentences beside their label; each begins on a line of its own.
 
-    >>> labelled("time", ["about a minute", "with 2 workers"], 6, 40)
+    >>> wrap_labelled("time", ["about a minute", "with 2 workers"], 6, 40)
     ['time  about a minute', '      with 2 workers']
     """
     found: list[str] = []
     for text in sentences:
         first = f"{'' if found else label:<{width}}"
-        found += wrapped(text, total, first, " " * width)
+        found += wrap_sentence(text, total, first, " " * width)
     return found
 
 
-def wrapped(text: str, total: int, first: str = "", rest: str = "") -> list[str]:
+def wrap_sentence(text: str, total: int, first: str = "", rest: str = "") -> list[str]:
     """Wrap a sentence between words; commands of up to half a line stand on one, and no path is broken."""
     joined = COMMAND.sub(lambda found: found[0].replace(" ", GLUE) if len(found[0]) <= total // 2 else found[0], text)
     lines = wrap(joined, total, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False)
@@ -122,7 +123,7 @@ def _fit(worst: Sequence[AlikeFindings], room: int, label: int, width: int) -> l
         room_here = room - (place + 1 < len(worst))  # a line that counts those which follow
         short = f"{one.first.code} ({one.first.severity}): its text is long, and `-v` prints it"
         for text in (one.whole, one.message, *((short,) if not place else ())):
-            need = len(labelled("", (text,), label, width))
+            need = len(wrap_labelled("", (text,), label, width))
             if need <= room_here:
                 shown.append(text)
                 room -= need

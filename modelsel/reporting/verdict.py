@@ -120,7 +120,7 @@ def alike(outcome: StudySummary) -> str:
     same, folds = len(outcome.winner.get("indistinguishable", ())), int(outcome.scheme.get("folds") or 0)
     if not same:
         return ""
-    over_folds = outcome.winner.get("every_best") is None  # of a measure that is no mean over rows, or of an older version
+    over_folds = outcome.winner.get("every_best") is None  # of a measure that is not a mean over rows, or of an older version
     if over_folds and 1 < folds <= FEW_FOLDS:
         return f"{folds} folds are too few to tell {plural(same, 'other candidate')} from it"
     return f"the data cannot tell {plural(same, 'other candidate')} from it"
@@ -474,7 +474,7 @@ def in_training(one: OptimalShape) -> str:
     """Say how many training errors the tree has, and the best of its size."""
     own, best, bound = (score(one["training"][name]) for name in ("grown", "optimal", "bound"))
     if "unlike" in one:
-        why = f"which is no bound for it: {one['unlike']}"
+        why = f"which is not a bound for it: {one['unlike']}"
         return f"{own} wrong in training, and {best} of the best trees of two sides per test, {why}"
     if one["proven"]:
         same = one["training"]["grown"] <= one["training"]["optimal"] + 1e-9

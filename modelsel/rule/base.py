@@ -83,7 +83,7 @@ def _read_bound(kind: str, said: object) -> Bound:
     settings = dict(said) if isinstance(said, Mapping) else {BOUND: said}
     found = SAID.fullmatch(str(settings.pop(BOUND, "")))
     if found is None:
-        raise ValueError(f"rule.subject_to.{kind} is no bound: {HOW}")
+        raise ValueError(f"rule.subject_to.{kind} is not a bound: {HOW}")
     own = ", ".join(f"{name}={value}" for name, value in settings.items())
     return Bound(f"{kind}({own})" if own else kind, kind, settings, found[1] in (">=", "≥"), float(found[2]))
 

@@ -17,7 +17,7 @@ from modelsel.rule import base as simplest_module
 class OneStandardError(simplest_module.BaseRule):
     """Moves only among candidates whose complexity has the best one's unit.
 
-    Raises ValueError where the best candidate has no standard error (a single fold of a measure that is no mean over rows).
+    Raises ValueError where the best candidate has no standard error (a single fold of a measure that is not a mean over rows).
     """
 
     errors: float = number(1.0, least=0, help="how many standard errors; 1 is the rule of Breiman et al.")
@@ -36,7 +36,7 @@ class OneStandardError(simplest_module.BaseRule):
         yield from super().problems(resampling, over_rows)
         if not over_rows and len(resampling.folds) == resampling.repeats:
             yield (
-                "one_standard_error needs a standard error, and single folds of a measure that is no mean over rows give "
+                "one_standard_error needs a standard error, and single folds of a measure that is not a mean over rows give "
                 "none: use several folds, or measure=error"
             )
 

@@ -3,7 +3,7 @@
 For its score on a fold the members are picked by the answers for rows that the fold analyses, so that no row has a part in
 picking what it judges; its model has the members that all rows pick. Rows count once, however many repeats assess them.
 
-    cost(w) = Σ w_i loss_i / Σ w_i;  of a measure that is no mean over rows the mean over folds of its score under the weights w
+    cost(w) = Σ w_i loss_i / Σ w_i;  of other measures the mean over folds of the score under the weights w
 
 Picked from are candidates that finished all folds and say chances (or numbers): the best of each entry by cost, then the best
 of all. Ties go to the one that stands first in that order. Source: Caruana, Niculescu-Mizil, Crew & Ksikes (2004).

@@ -227,7 +227,7 @@ def _no_bates(config: Config, task: Task) -> Iterator[str]:
     if task.groups is not None:
         yield f"{BATES} takes rows for independent, and these stand in groups: leave outer.interval out"
     if not config.measure.over_rows:
-        yield f"{BATES} reads losses of rows, and measure={kind_of(config.measure)} is no mean over rows"
+        yield f"{BATES} reads losses of rows, and measure={kind_of(config.measure)} is not a mean over rows"
     folds = config.outer.instantiate(task, config.seed).folds
     repeats = 1 + max(fold.repeat for fold in folds)
     times = np.bincount(np.concatenate([fold.assessment for fold in folds]), minlength=len(task))
@@ -367,7 +367,7 @@ def load_table(config: Config) -> tuple[Loaded, Config]:
     return replace(loaded, findings=(Finding("TIME_COLUMN", "info", what, do, (timed, numeric)), *loaded.findings)), config
 
 
-def _declared(dataset: TableSettings, task: Task) -> set[str]:
+def _declared_features(dataset: TableSettings, task: Task) -> set[str]:
     """The features of which somebody has said what they are."""
     read = () if task.reading is None else task.reading.columns
     return {*dataset.settled([column.name for column in read]).features, *(column.name for column in read if column.declared)}
@@ -379,6 +379,6 @@ def _lone_date(config: Config, task: Task) -> str | None:
     if not divided or task.times is not None or not isinstance(config.dataset, TableSettings):
         return None
     found = [feature.name for feature in task.features if feature.dates]
-    if len(found) != 1 or found[0] in _declared(config.dataset, task) or any(map(in_parts, config.foreseen)):
+    if len(found) != 1 or found[0] in _declared_features(config.dataset, task) or any(map(in_parts, config.foreseen)):
         return None
     return found[0]

@@ -52,10 +52,10 @@ def confusion(sizes: Sequence[int]) -> float:
     return sum(full(size) for size in sizes)
 
 
-def predicted(errors: int, n: int, cv_error: float, cv_rows: int) -> float:
+def price_of_count(errors: int, n: int, cv_error: float, cv_rows: int) -> float:
     """The exact count, foreseen by cross-validation.
 
-    >>> round(predicted(200, 2000, 0.10, 2000), 2), round(predicted(260, 2000, 0.10, 2000), 2)
+    >>> round(price_of_count(200, 2000, 0.10, 2000), 2), round(price_of_count(260, 2000, 0.10, 2000), 2)
     (3.97, 8.34)
     """
     return -log(count_probabilities(n, cv_error, cv_rows)[errors])
@@ -118,7 +118,7 @@ def error_count_distribution(n: int, cv_error: float, cv_rows: int) -> Floats:
 
 
 def count_probabilities(n: int, cv_error: float, cv_rows: int) -> Floats:
-    """The mixture that prices `predicted`, n + 1 probabilities."""
+    """The mixture that prices `price_of_count`, n + 1 probabilities."""
     return PRIOR / (n + 1) + (1 - PRIOR) * error_count_distribution(n, cv_error, cv_rows)
 
 

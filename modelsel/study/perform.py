@@ -30,7 +30,7 @@ from modelsel.planning.make import count_declared, distinct_candidates, make, sa
 from modelsel.record import facts
 from modelsel.record.facts import StudyRecord
 from modelsel.record.folder import RunFolder, log_study, runs_folder
-from modelsel.record.mlflow.place import placed, without_autologging
+from modelsel.record.mlflow.place import place_study, without_autologging
 from modelsel.record.mlflow.store import locate
 from modelsel.record.mlflow.track import Tracker
 from modelsel.record.redact import Redactor
@@ -78,7 +78,7 @@ def run(*overrides: str, config_dir: str | None = None) -> StudySummary:
 def perform(config: Config, progress: Progress = QUIET, command: Sequence[str] = ()) -> StudySummary:
     """The whole study. What it found is on record before it is returned; failures of candidates are part of it."""
     clock, root = Clock(), runs_folder(config.runs)
-    config = placed(config)
+    config = place_study(config)
     for note in config.notes:
         progress.say(note)
     locate(config.tracking, root)  # an address that cannot be meant is refused before anything is read or computed
@@ -109,7 +109,7 @@ def _perform_steps(
         progress.say(said)
     if config.measures != ALL and (beside := omission_note(material.development.class_count)):
         progress.say(beside)
-    changed = _repeated(config, material, candidates, folder.path.parent)
+    changed = _find_repetitions(config, material, candidates, folder.path.parent)
     for finding in changed:
         progress.say(f"{finding.code}: {finding.message}; {finding.do}")
     gate, sealing = seal(config, material, candidates, folder, tracker)
@@ -164,7 +164,7 @@ def _perform_steps(
     return timed
 
 
-def _repeated(config: Config, material: StudyData, candidates: Sequence[Candidate], root: Path) -> list[Finding]:
+def _find_repetitions(config: Config, material: StudyData, candidates: Sequence[Candidate], root: Path) -> list[Finding]:
     """What is said before a look that an earlier run's would have answered but for other settings."""
     if not len(material.sealed) or not opens_test(config, material):
         return []

@@ -43,7 +43,7 @@ def rebuild(folder: RunFolder, lost: list[str], progress: Progress = QUIET) -> N
 
     Raises ConfigurationError where the data are not those of the study, or the journal gives other files than it wrote.
     """
-    made, stated = folder.files_of(_selected(folder, progress)), folder.sums
+    made, stated = folder.files_of(_select_again(folder, progress)), folder.sums
     if other := [name for name in lost if sum_of(made[name]) != stated.get(name, sum_of(made[name]))]:
         fix = "take them from a backup, or run the study again"
         what = f"the journal gives another {' and another '.join(other)} than the study wrote"
@@ -58,7 +58,7 @@ def rebuild(folder: RunFolder, lost: list[str], progress: Progress = QUIET) -> N
         progress.say(f"{name} was damaged or gone: it is made again from the journal, in {folder.path}")
 
 
-def _selected(folder: RunFolder, progress: Progress) -> Selection:
+def _select_again(folder: RunFolder, progress: Progress) -> Selection:
     """Choose once more from the records of the journal; cells that are lost as well are computed again."""
     config = replace(recompose(folder.config(), {}), resume=None)
     material = prepare(config, progress.say)

@@ -55,7 +55,7 @@ def select(
     Where entries are searched by their scores, the plan grows from the listed `candidates` by those that are asked for.
     `spent` are the seconds that have gone of the study's deadline.
     """
-    task, bounded = material.development, _bounded(config)
+    task, bounded = material.development, _bounding_measures(config)
     with journal_of(config, folder) as journal:
         compute, spare = _computing(config, journal, progress), SpareScores() if config.deadline is None else None
         race = Race(config.rule) if config.race.on else None
@@ -86,13 +86,13 @@ def select(
         return results, with_nested(selection, nested, config.corrected), {**extra, "nested": nested.to_dict()}
 
 
-def _bounded(config: Config) -> Mapping[str, BaseMeasure]:
+def _bounding_measures(config: Config) -> Mapping[str, BaseMeasure]:
     return bounding_measures(config.measure, getattr(config.rule, "bounds", ()))
 
 
 def _computing(config: Config, journal: Journal, progress: Progress) -> Callable[..., Results]:
     """A function that computes the cells of a plan as the study's settings say."""
-    limits, bounded = CellLimits(config.limit.seconds, config.limit.bytes), _bounded(config)
+    limits, bounded = CellLimits(config.limit.seconds, config.limit.bytes), _bounding_measures(config)
 
     def compute(plan: Plan, task: Task, resampling: Resampling, **more: Any) -> Results:
         more.setdefault("beside", bounded)

@@ -177,7 +177,8 @@ def _node(layout: _Layout, node: int) -> str:
         f'<text x="6" y="-1">{_short(name, 10)}</text>'
         f'<text class="amount" x="{BOX - 6}" y="-1" text-anchor="end">{amount(weight)}</text>'
         f"{_shares(counts) if tree.numbers is None else _among(layout, node)}"
-        f"{_model(layout, node) if is_leaf else _ramp(layout, node)}{more}<title>{escape(_told(cut, node, counts))}</title></g>"
+        f"{_model(layout, node) if is_leaf else _ramp(layout, node)}{more}"
+        f"<title>{escape(_node_words(cut, node, counts))}</title></g>"
     )
 
 
@@ -255,7 +256,7 @@ def _model(layout: _Layout, node: int) -> str:
     return f'<text class="amount" x="{BOX + 6}" y="4">{_short(words, MODEL)}</text>'
 
 
-def _told(cut: PrunedView, node: int, counts: Floats) -> str:
+def _node_words(cut: PrunedView, node: int, counts: Floats) -> str:
     """Class, then the weight of each class that is there; of numbers what the node answers, and how far off it is."""
     if cut.tree.numbers is not None:
         said, wrong = number_words(cut, node) if cut.leaf[node] else f"{cut.prediction[node]:.6g}", off(cut, node)

@@ -49,7 +49,7 @@ DO_NOT = {
         "test_grid_search_bad_param_grid", "test_no_refit", "test_grid_search", "test_unsupported_sample_weight_scorer",
         "test_search_cv_using_minimal_compatible_estimator",
     ),
-    "a prediction that is no class is a failure": ("test_grid_search_allows_nans",),
+    "a prediction that is not a class is a failure": ("test_grid_search_allows_nans",),
     "fit passes on weights, groups, times and units, and nothing else": (
         "test_SearchCV_with_fit_params", "test_scalar_fit_param", "test_scalar_fit_param_compat",
         "test_multi_metric_search_forwards_metadata", "test_score_rejects_params_with_no_routing_enabled",

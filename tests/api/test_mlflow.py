@@ -16,7 +16,7 @@ import modelsel
 from modelsel.config.compose import compose
 from modelsel.core.errors import StoreError
 from modelsel.record.folder import RunFolder
-from modelsel.record.mlflow.place import placed
+from modelsel.record.mlflow.place import place_study
 from modelsel.record.mlflow.store import TrackingStore, prepare
 from modelsel.record.mlflow.sync import store_of
 
@@ -71,7 +71,7 @@ def test_a_study_is_put_under_the_run_that_is_open_and_leaves_that_alone(theirs:
 
 def test_without_an_open_run_the_study_goes_where_it_always_goes(theirs: str) -> None:
     config = compose((), None, STUDY)
-    assert placed(config) is config
+    assert place_study(config) is config
 
 
 def test_an_address_of_the_study_and_a_store_that_cannot_be_used_are_said(theirs: str, tmp_path: Path) -> None:
@@ -79,32 +79,32 @@ def test_an_address_of_the_study_and_a_store_that_cannot_be_used_are_said(theirs
     same = compose((), None, {**STUDY, "tracking": {"uri": theirs}})
     off = compose((), None, {**STUDY, "tracking": "off"})
     with mlflow.start_run() as run:
-        found = placed(elsewhere)
+        found = place_study(elsewhere)
         assert found.tracking == elsewhere.tracking
         assert (
             found.notes[-1] == f"the open MLflow run {run.info.run_id} is left alone: it is in another store than tracking.uri"
         )
-        assert placed(same).tracking.parent == run.info.run_id
-        assert placed(off) is off
+        assert place_study(same).tracking.parent == run.info.run_id
+        assert place_study(off) is off
         mlflow.set_tracking_uri("file:///tmp/mlruns")
-        assert "its store cannot be used" in placed(compose((), None, STUDY)).notes[-1]
+        assert "its store cannot be used" in place_study(compose((), None, STUDY)).notes[-1]
         mlflow.set_tracking_uri(theirs)
 
 
 def test_mlflow_s_variables_say_experiment_and_parent_and_what_is_typed_stands_above_them(theirs: str) -> None:
     """Typed, file, open run, environment, embedded store: in this order."""
     config = compose((), None, STUDY)
-    assert placed(config, {}) is config
-    assert placed(config, {"MLFLOW_EXPERIMENT_NAME": "credit"}).tracking.experiment == "credit"
-    assert placed(config, {"MLFLOW_EXPERIMENT_ID": "7"}).resolved["tracking"]["experiment_id"] == "7"
-    assert placed(config, {"MLFLOW_RUN_ID": "a" * 32, "MLFLOW_EXPERIMENT_NAME": "credit"}).tracking.parent == "a" * 32
+    assert place_study(config, {}) is config
+    assert place_study(config, {"MLFLOW_EXPERIMENT_NAME": "credit"}).tracking.experiment == "credit"
+    assert place_study(config, {"MLFLOW_EXPERIMENT_ID": "7"}).resolved["tracking"]["experiment_id"] == "7"
+    assert place_study(config, {"MLFLOW_RUN_ID": "a" * 32, "MLFLOW_EXPERIMENT_NAME": "credit"}).tracking.parent == "a" * 32
     named = compose((), None, {**STUDY, "tracking": {"experiment": "mine"}})
-    assert placed(named, {"MLFLOW_EXPERIMENT_NAME": "credit"}) is named
+    assert place_study(named, {"MLFLOW_EXPERIMENT_NAME": "credit"}) is named
     other = compose((), None, {**STUDY, "tracking": {"uri": "sqlite:////tmp/else.db"}})
-    assert placed(other, {"MLFLOW_RUN_ID": "b" * 32}).tracking.parent is None
-    assert "is left alone" in placed(other, {"MLFLOW_RUN_ID": "b" * 32}).notes[-1]
+    assert place_study(other, {"MLFLOW_RUN_ID": "b" * 32}).tracking.parent is None
+    assert "is left alone" in place_study(other, {"MLFLOW_RUN_ID": "b" * 32}).notes[-1]
     with mlflow.start_run() as run:
-        assert placed(config, {"MLFLOW_EXPERIMENT_NAME": "credit"}).tracking.parent == run.info.run_id
+        assert place_study(config, {"MLFLOW_EXPERIMENT_NAME": "credit"}).tracking.parent == run.info.run_id
 
 
 def test_experiment_tags_and_description_of_one_s_own_are_on_the_study_s_run(theirs: str) -> None:

@@ -137,7 +137,7 @@ def test_lists_ranges_and_the_grammar_of_the_command_line_mean_the_same(people: 
 
 
 def test_what_is_no_plain_data_is_said(people: pd.DataFrame) -> None:
-    with pytest.raises(ConfigurationError, match=r"MSEL-216: a function is no setting, scheme\.folds"):
+    with pytest.raises(ConfigurationError, match=r"MSEL-216: a function is not a setting, scheme\.folds"):
         modelsel.run(people, target="left", scheme={"folds": lambda: 3})
 
 
@@ -149,7 +149,7 @@ def test_a_space_and_a_learner_are_refused_together(people: pd.DataFrame) -> Non
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (5, "MSEL-381: a int is no table"),
+        (5, "MSEL-381: int is not a table"),
         (lambda: needs("polars").DataFrame({"a": [1]}).lazy(), "data.collect()"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "MSEL-381"),
         (np.zeros(3), "MSEL-381: an array of shape (3,)"),

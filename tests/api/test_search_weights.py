@@ -25,7 +25,7 @@ def test_relative_weights_times_a_constant_change_nothing() -> None:
     assert one.best_score_ == more.best_score_
     np.testing.assert_array_equal(one.predict_proba(X), more.predict_proba(X))
     assert clone(one).weights_are == "relative"
-    with pytest.raises(ValueError, match="weights_are='often' is no way to count weights: one of auto, repeats, relative"):
+    with pytest.raises(ValueError, match="weights_are='often' is not a way to count weights: one of auto, repeats, relative"):
         fitted("often", 1.0)
 
 

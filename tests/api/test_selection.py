@@ -407,7 +407,7 @@ def test_a_wrong_scorer_and_several_are_answered(cancer: tuple[Any, Any]) -> Non
         SelectionCV(SMALL, scoring="log_loss").fit(*cancer)
     with pytest.raises(ConfigurationError, match=r"f1_score is a metric of labels.*give make_scorer\(f1_score\)"):
         SelectionCV(SMALL, scoring=f1_score).fit(*cancer)
-    with pytest.raises(ConfigurationError, match="MSEL-815: 3 is no scorer"):
+    with pytest.raises(ConfigurationError, match="MSEL-815: 3 is not a scorer"):
         SelectionCV(SMALL, scoring=3).fit(*cancer)
 
 

@@ -155,7 +155,7 @@ def test_any_splitter_is_taken_and_means_over_rows_of_whole_folds_are_corrected(
         score, low, high = ours.corrected_score_
         assert low <= score <= high <= 0
         assert score == pytest.approx(ours.best_score_, rel=0.2)
-    assert SelectionCV((made, grid), cv=cv).fit(X, y, groups=groups).corrected_score_ is None  # R² is no mean over rows
+    assert SelectionCV((made, grid), cv=cv).fit(X, y, groups=groups).corrected_score_ is None  # R² is not a mean over rows
 
 
 @pytest.mark.slow
@@ -248,7 +248,7 @@ def _search(made: Any, grid: Any) -> Any:
         ({"mine": LogisticRegression()}, {"task": "regression"}, "LogisticRegression predicts classes, and the target is"),
         ({"mine": Ridge(), "nb": "naive_bayes"}, {"task": "classification"}, "Ridge predicts numbers, and the target has"),
         ({"cart": "cart"}, {"measure": "error"}, "MSEL-815: error does not judge numbers.*task='classification'"),
-        ({"cart": "cart"}, {"task": "regresion"}, "'regresion' is no kind of target"),
+        ({"cart": "cart"}, {"task": "regresion"}, "'regresion' is not a kind of target"),
         ({"cart": "cart"}, {"scoring": "neg_mean_square_error"}, "unknown scorer.*neg_mean_squared_error"),
     ],
 )  # fmt: skip

@@ -125,7 +125,7 @@ def test_a_target_may_be_anything_with_a_cell_per_row(target: Any) -> None:
 def test_a_row_index_takes_no_part_and_one_with_a_name_is_said(capfd: pytest.CaptureFixture[str]) -> None:
     quick: dict[str, Any] = {"space": "naive_bayes", "scheme": {"folds": 3}, "tracking": "off", "final_test": False}
     found = modelsel.run(FRAME.set_index(pd.Index(np.arange(ROWS)[::-1], name="customer")), target="y", **quick)
-    assert "the row index 'customer' is no column of the table and takes no part" in capfd.readouterr().err
+    assert "the row index 'customer' is not a column of the table and takes no part" in capfd.readouterr().err
     assert found.task["features"] == 2
     modelsel.run(FRAME[FRAME["x"] > -1], target="y", **quick)
     assert "row index" not in capfd.readouterr().err
@@ -147,7 +147,7 @@ ANSWERED: dict[str, tuple[Any, Any, str]] = {
     "labels missing in some rows": (FRAME.assign(y=FRAME["y"].where(X < 1)), "y", "missing label in . rows.*rows out"),
     "a label that is nullable": (FRAME.assign(y=pd.array([None, *(Y[1:] == "yes")], dtype="boolean")), "y", "missing label"),
     "lists of texts": (FRAME.assign(tags=[["a", "b"]] * ROWS), "y", "MSEL-365.*list.*column 'tags'"),
-    "a column by itself": (FRAME["x"], Y, r"a Series is no table.*pandas\.DataFrame\(data\)"),
+    "a column by itself": (FRAME["x"], Y, r"Series is not a table.*pandas\.DataFrame\(data\)"),
     "whole numbers of more than 64 bits": (FRAME.assign(z=[2**70] * ROWS), "y", r"MSEL-383.*column 'z'.*astype\(float\)"),
     "floats of more than 64 bits": (FRAME.assign(z=X.astype(np.longdouble)), "y", r"MSEL-383.*column 'z'.*astype\(float\)"),
     "complex numbers": (FRAME.assign(z=X * 1j), "y", "MSEL-383.*column 'z'"),

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = sorted(path.name.replace("-", "_") for path in (ROOT / "packages").iterdir())
 ALONE = f"import sys; sys.modules.update(dict.fromkeys({PACKAGES})); "
 COMMAND = "from modelsel.cli.dispatch import main; sys.exit(main(sys.argv[1:]))"
-CALLED = sorted({name for name in satellites.OWN if name in satellites.offered(satellites.COMMANDS)})
+CALLED = sorted({name for name in satellites.OWN if name in satellites.offers_of(satellites.COMMANDS)})
 
 
 def alone(code: str, *words: str, cwd: Path | None = None) -> "subprocess.CompletedProcess[str]":

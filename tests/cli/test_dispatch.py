@@ -39,9 +39,9 @@ def test_every_command_is_a_file_with_a_help_of_its_own(modelsel: Command, name:
 @pytest.mark.parametrize(
     ("word", "said"),
     [
-        ("rnu", "MSEL-250: 'rnu' is no command, command line; did you mean `modelsel run`?"),
-        ("xyzzy", "MSEL-250: 'xyzzy' is no command, command line; `modelsel --help` lists the commands"),
-        ("dataset=iris", "MSEL-250: 'dataset=iris' is no command, command line; write `modelsel run dataset=iris`"),
+        ("rnu", "MSEL-250: 'rnu' is not a command, command line; did you mean `modelsel run`?"),
+        ("xyzzy", "MSEL-250: 'xyzzy' is not a command, command line; `modelsel --help` lists the commands"),
+        ("dataset=iris", "MSEL-250: 'dataset=iris' is not a command, command line; write `modelsel run dataset=iris`"),
     ],
 )
 def test_an_unknown_command_is_said(modelsel: Command, word: str, said: str) -> None:

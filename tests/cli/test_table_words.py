@@ -53,7 +53,7 @@ def test_other_words_stay_as_they_are(words: list[str]) -> None:
         (["wine.cvs", "target"], r"MSEL-251: there is no file 'wine.cvs', wine.cvs; did you mean 'wine.csv'\?"),
         (["wine.xlsx", "target"], r"MSEL-251: no reader for the suffix '.xlsx'"),
         (["wine", "target"], "MSEL-251: no reader for the suffix '', wine; name a file that ends in one of: .csv"),
-        ([".", "target"], r"MSEL-251: a folder is no table, \.; name a file"),
+        ([".", "target"], r"MSEL-251: a folder is not a table, \.; name a file"),
         (["target", "wine.csv"], "MSEL-251: the target stands before its file, target wine.csv; write wine.csv target"),
     ],
 )

@@ -153,7 +153,7 @@ def test_the_interval_is_a_setting_of_the_outer_scheme() -> None:
     ("settings", "why"),
     [
         (("outer=holdout",), "k-fold"), (("outer=kfold", "outer.folds=2"), "three folds"), (("outer=bootstrap",), "k-fold"),
-        (("outer=kfold", "measure=auc"), "no mean over rows"),
+        (("outer=kfold", "measure=auc"), "not a mean over rows"),
     ],
 )  # fmt: skip
 def test_where_there_are_no_pairs_of_folds_or_losses_of_rows_it_is_refused(settings: tuple[str, ...], why: str) -> None:

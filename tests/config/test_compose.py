@@ -165,13 +165,13 @@ def test_declared_order_and_repeats_are_kept_apart() -> None:
         (["criterion=gini"], "MSEL-202: 'criterion' is not a setting of a study, criterion; it belongs to a learner"),
         (["space=tress"], "MSEL-201: unknown space 'tress', space; did you mean 'trees'?"),
         (["space=off"], "MSEL-201: unknown space 'off', space; one of:"),
-        (["guard=[warn,strict]"], "MSEL-206: ['warn', 'strict'] is no name of a guard, guard=[warn,strict]; a study has one"),
-        (["guard=false"], "MSEL-206: the truth value false is no name of a guard, guard=false"),
+        (["guard=[warn,strict]"], "MSEL-206: ['warn', 'strict'] is not a name of a guard, guard=[warn,strict]; a study"),
+        (["guard=false"], "MSEL-206: the truth value false is not a name of a guard, guard=false"),
         (["on_failure=ignore"], "MSEL-205: 'ignore' is not allowed, on_failure; one of: error, record"),
         (["seed=-1"], "MSEL-205: -1 is out of range, seed; give a whole number of at least 0"),
         (["seed=abc"], "MSEL-205: found 'abc', seed; give a whole number of at least 0"),
-        (["final_test=maybe"], "MSEL-205: 'maybe' is no answer, final_test; give auto, true or false"),
-        (["limit.memory=lots"], "MSEL-205: 'lots' is no size, limit.memory; write it like 500MB or 2GiB"),
+        (["final_test=maybe"], "MSEL-205: 'maybe' is not an answer, final_test; give auto, true or false"),
+        (["limit.memory=lots"], "MSEL-205: 'lots' is not a size, limit.memory; write it like 500MB or 2GiB"),
         (["limit=3"], "MSEL-205: found a single value, limit; it has settings of its own: seconds, memory"),
         (["dataset=csv"], "MSEL-301"),
         (["dataset=csv", "dataset.path=nowhere.csv", "dataset.target=y"], "there is no file 'nowhere.csv'"),
@@ -183,14 +183,14 @@ def test_declared_order_and_repeats_are_kept_apart() -> None:
         (["pool=thread"], "MSEL-201: unknown pool 'thread', pool=thread; did you mean 'threads'?"),
         (["pool.n_jobs=0.5"], "MSEL-205: found 0.5, pool.n_jobs"),
         (["~guard"], "MSEL-243: a study needs a guard"),
-        (["~space"], "MSEL-220: None is no name of a space"),
+        (["~space"], "MSEL-220: None is not a name of a space"),
         (["seed"], "MSEL-245: cannot be read"),
         (["scheme.folds=[1,"], "MSEL-245: cannot be read"),
         (["space=cart", "space.cart.max_depth=choice(null, 3"], "write no limit as none: choice(none, 3, 5)"),
         (["pool=threads", "limit.seconds=5"], "MSEL-208: pool=threads cannot hold a limit"),
         (["space=[cart,{kind: knn"], "close the bracket: 'space=[cart,{kind: knn}]'"),
-        (["split=0.2"], "MSEL-206: 0.2 is no name of a split, split=0.2; did you mean split.test=0.2?"),
-        (["scheme=5"], "MSEL-206: 5 is no name of a scheme, scheme=5; did you mean scheme.folds=5?"),
+        (["split=0.2"], "MSEL-206: 0.2 is not a name of a split, split=0.2; did you mean split.test=0.2?"),
+        (["scheme=5"], "MSEL-206: 5 is not a name of a scheme, scheme=5; did you mean scheme.folds=5?"),
         (["sweep=[3,5]"], "MSEL-202: 'sweep' is not a setting of a study, sweep; what is swept is said by a space"),
         (["scheme=kfold5"], "MSEL-201: unknown scheme 'kfold5', scheme=kfold5; write scheme=kfold scheme.folds=5"),
         (["kfold5"], "'kfold5'; write scheme=kfold scheme.folds=5"),
@@ -219,7 +219,7 @@ def test_all_problems_come_in_one_message() -> None:
 def test_a_name_that_yaml_takes_for_a_truth_value_is_explained(tmp_path: Path) -> None:
     found = problems("guard=mine", config_dir=own(tmp_path, guard__mine="kind: off\n"))
     assert found == [
-        "MSEL-206: the truth value false is no name of a guard, guard; "
+        "MSEL-206: the truth value false is not a name of a guard, guard; "
         "YAML reads off, on, yes, no as truth values: put the name in quotes"
     ]  # fmt: skip
 

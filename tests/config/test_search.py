@@ -173,5 +173,5 @@ def test_seconds_that_a_search_cannot_keep_are_refused(more: dict[str, Any], sai
 
 
 def test_a_search_that_is_no_study_is_not_ended_by_the_clock() -> None:
-    with pytest.raises(ConfigurationError, match=r"MSEL-208: a search that is no study"):
+    with pytest.raises(ConfigurationError, match=r"MSEL-208: a search that is not a study"):
         modelsel.SelectionCV(SECONDS, search={"seconds": 5}).fit(np.zeros((9, 1)), [0, 1, 1] * 3)

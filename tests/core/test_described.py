@@ -21,5 +21,5 @@ def test_nested_tuples_come_back_as_tuples() -> None:
 
 @pytest.mark.parametrize("inner", [np.zeros(2), object(), (1, object()), (1, np.zeros(2))])
 def test_an_array_or_an_object_within_a_tuple_is_refused_by_name(inner: object) -> None:
-    with pytest.raises(TypeError, match=r"_Fitted\.cuts is no array and no plain value"):
+    with pytest.raises(TypeError, match=r"_Fitted\.cuts is neither an array nor a plain value"):
         _Fitted((1, inner)).describe()

@@ -77,7 +77,7 @@ BAD = {
     "sparse index twice": (HEAD + "{0 2, 0 3}\n", "MSEL-362", "index 0 twice"),
     "sparse not closed": (HEAD + "{0 2, 1 v\n", "MSEL-362", "not closed"),
     "negative weight": (HEAD + "1,u,a,{-1}\n2,v,b\n", "MSEL-362", "weight '-1'"),
-    "weight that is no number": (HEAD + "1,u,a,{w}\n2,v,b\n", "MSEL-362", "weight 'w'"),
+    "weight that is not a number": (HEAD + "1,u,a,{w}\n2,v,b\n", "MSEL-362", "weight 'w'"),
     "bad date": (HEAD.replace("numeric", "date") + "1970-13-01,u,a\n", "MSEL-363", "1970-13-01"),
     "NUL": (HEAD + "1,u,a\n2\x00,v,b\n", "MSEL-313", "line 7"),
     "junk in the header": (HEAD.replace("@data", "hello\n@data"), "MSEL-361", "line 5"),

@@ -142,7 +142,7 @@ def test_what_cannot_be_shown_says_why(modelsel: Any) -> None:
     done = modelsel("run", "dataset=iris", "space=majority", "split=none", "measure=brier",
                     "show=[gains,tree,concept,overfitting,pruning_path]")  # fmt: skip
     assert done.code == 0, done.err
-    assert done.out.count("the winner is no tree of classes (majority)") == 3
+    assert done.out.count("the winner is not a tree of classes (majority)") == 3
     assert "accuracies need measure=error, not brier" in done.out
     assert "no candidates that differ in the strength of cost_complexity alone" in done.out
 

@@ -139,7 +139,7 @@ def test_both_halves_are_said_together():
     assert "0.0500 wrong in training, 0.0400 of the best of this size; out of fold 0.0700 against 0.0400" in said
     short = {**one, "proven": False, "training": {"grown": 0.05, "optimal": 0.06, "bound": 0.01}}
     assert "none better was found; no tree of this size has less than 0.0100; out of fold" in size_sentences(short, "cart")[0]
-    assert "no bound for it" in size_sentences({**one, "unlike": NOT_BINARY}, "cart")[0]
+    assert "not a bound for it" in size_sentences({**one, "unlike": NOT_BINARY}, "cart")[0]
     whole = {"depth": 8, "leaves": 15, "training": 0.0, "out_of_fold": 0.07}
     assert deeper({**one, "whole": whole}).startswith("The tree itself has 15 leaves of depth 8")
     assert "a fit failed (skipped, few rows)" in size_sentences({"failed": "skipped, few rows"}, "cart")[0]

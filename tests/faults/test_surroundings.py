@@ -1,4 +1,4 @@
-"""Places, names and locales as they are met: nobody's home, a name that is no text, a terminal without signs."""
+"""Places, names and locales as they are met: nobody's home, a name that is not a text, a terminal without signs."""
 
 import os
 import pwd

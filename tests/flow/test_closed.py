@@ -86,7 +86,7 @@ def test_true_opens_and_false_does_not() -> None:
 
 
 def test_another_word_is_answered() -> None:
-    with pytest.raises(ConfigurationError, match=r"MSEL-205: 'maybe' is no answer, final_test; give auto, true or false"):
+    with pytest.raises(ConfigurationError, match=r"MSEL-205: 'maybe' is not an answer, final_test; give auto, true or false"):
         modelsel.run(SOUND, target="y", final_test="maybe", **QUICK)
 
 

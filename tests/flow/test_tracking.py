@@ -52,7 +52,7 @@ def test_a_tracker_that_never_answers_costs_eleven_seconds_in_all_and_is_made_wh
 def test_an_address_that_cannot_be_meant_is_refused_before_anything_is_computed(modelsel: Any) -> None:
     refused = modelsel("run", *SMALL, "tracking=server", "tracking.uri=htp://tracking.example")
     assert (refused.code, "MSEL-636" in refused.err) == (2, True)
-    assert "'htp://tracking.example' is no address of a tracking store" in refused.err
+    assert "'htp://tracking.example' is not an address of a tracking store" in refused.err
     assert not list(Path("runs").glob("beside/*"))
 
 

@@ -74,7 +74,7 @@ def test_alternatives_of_a_run_are_told_from_its_development_rows(modelsel):
     assert "every good tree tests" in told.out
     assert "good trees whose columns differ most" in told.out
     wrong = modelsel("explain", "latest", "--alternatives", "--within", "2")
-    assert (wrong.code, "MSEL-292: 2 is no share of rows, --within" in wrong.err) == (2, True)
+    assert (wrong.code, "MSEL-292: 2 is not a share of rows, --within" in wrong.err) == (2, True)
     Path("numbers.csv").write_text("x,y\n" + "".join(f"{i % 9},{(i * 37) % 101 + 0.5}\n" for i in range(60)))
     assert modelsel("run", *NUMBERS, "learner=cart", "scheme=kfold", "scheme.folds=3", "tracking=off").code == 0
     numbers = modelsel("explain", "latest", "--alternatives")

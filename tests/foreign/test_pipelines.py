@@ -56,7 +56,7 @@ def test_what_is_no_row_of_plain_steps_is_held_as_it_is() -> None:
     [
         (make_pipeline(StandardScaler(), LogisticRegression()), {"C": [1]}, "Pipeline has no parameter 'C'"),
         (make_pipeline(StandardScaler(), LogisticRegression()), {"scaler__C": [1]}, "Pipeline has no parameter 'scaler__C'"),
-        (make_pipeline(StandardScaler(), "passthrough"), {}, "the last step of a pipeline, is no estimator"),
+        (make_pipeline(StandardScaler(), "passthrough"), {}, "the last step of a pipeline, is not an estimator"),
     ],
 )  # fmt: skip
 def test_what_is_no_parameter_of_a_step_is_refused_by_name(pipeline: Any, grid: dict[str, Any], said: str) -> None:

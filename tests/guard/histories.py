@@ -27,7 +27,7 @@ def history(*told: Told) -> History:
 
 
 def seal(testset: str = "mine", **facts: Any) -> Told:
-    """A seal; what is no fact of one is one of its terms."""
+    """A seal; what is not a fact of one is one of its terms."""
     terms = {name: facts.pop(name) for name in tuple(facts) if name in TERMS}
     whole = {
         "testset": testset,

@@ -41,7 +41,7 @@ def test_a_first_look_shows_the_exact_count_and_a_certified_interval(home: Path)
     assert result.score == errors / 120
     assert result.interval == interval(errors, errors, 120, SpendingState(1, 0.0).nats(0.05))
     wrong = float((study.rule(study.parts()[0]).predicted[0] != study.parts()[0].target).mean())
-    assert result.price == pytest.approx(prices.predicted(errors, 120, wrong, 280), abs=1e-5)
+    assert result.price == pytest.approx(prices.price_of_count(errors, 120, wrong, 280), abs=1e-5)
     assert result.flags == ("G001",)
 
 

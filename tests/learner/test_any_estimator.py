@@ -153,7 +153,7 @@ def test_decision_values_of_pairs_of_classes_are_none_and_a_calibrator_that_cann
     ("learner", "problem"),
     [
         (Estimator("os.system"), "estimators may come from"),
-        (Estimator("sklearn.preprocessing.StandardScaler"), "is no scikit-learn classifier or regressor"),
+        (Estimator("sklearn.preprocessing.StandardScaler"), "is not a scikit-learn classifier or regressor"),
         (Estimator("sklearn.svm.SVC", {"gama": 1}), "did you mean 'gamma'?"),
         (Estimator("sklearn.ensemble.StackingClassifier"), "cannot be made from plain values"),
         (Estimator("sklearn.svm.SVC", encoding="native"), "takes no categories"),

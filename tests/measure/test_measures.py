@@ -84,7 +84,7 @@ def test_losses_are_there_where_the_score_is_their_mean(name: str) -> None:
         assert losses.shape == (CANDIDATES, ROWS)
         assert measure.score(truth, outputs, weights, CLASSES) == pytest.approx(np.average(losses, axis=1, weights=weights))
     else:
-        with pytest.raises(TypeError, match="no mean over rows"):
+        with pytest.raises(TypeError, match="not a mean over rows"):
             measure.losses(truth, outputs, CLASSES)
 
 

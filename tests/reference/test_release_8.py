@@ -1,6 +1,6 @@
 """Trees as C4.5 release 8 grows them, before it prunes: by gain ratio and by gain (option -g).
 
-Option -s merges levels into as many groups as pay, which is no kind of test here: its runs are left out.
+Option -s merges levels into as many groups as pay, which is not a kind of test here: its runs are left out.
 """
 
 import re

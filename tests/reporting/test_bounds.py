@@ -60,7 +60,7 @@ def test_trees_of_nominal_features_have_a_dimension():
 @pytest.mark.parametrize(
     ("training", "code", "classes", "why"),
     [
-        (Errors(0.1, 99), None, 2, "no tree"),
+        (Errors(0.1, 99), None, 2, "not a tree"),
         (Errors(0.1, 99), tree(NUMERIC), 2, "heat is numeric"),
         (Errors(0.1, 99), tree(), 3, "two classes"),
         (None, tree(), 2, "bootstrap"),

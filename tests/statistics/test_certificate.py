@@ -235,7 +235,7 @@ def _covers(table: np.ndarray, rate: float) -> float:
 
 
 def test_prices_are_probabilities() -> None:
-    exact = sum(exp(-prices.predicted(e, 300, 0.13, 700)) for e in range(301))
+    exact = sum(exp(-prices.price_of_count(e, 300, 0.13, 700)) for e in range(301))
     rounded = sum(exp(-prices.predicted_grid(c, 50, 300, 0.13, 700)) for c in range(51))
     assert exact == pytest.approx(1.0, abs=1e-9)
     assert rounded == pytest.approx(1.0, abs=1e-9)

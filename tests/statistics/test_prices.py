@@ -13,9 +13,9 @@ from modelsel.statistics.certificate import SpendingState, interval
 
 def test_what_agrees_with_cross_validation_is_cheap() -> None:
     assert [round(prices.predicted_grid(c, 100, 2000, 0.1, 2000), 3) for c in (10, 9, 12, 20)] == [1.013, 1.507, 2.950, 6.918]
-    assert round(prices.predicted(200, 2000, 0.1, 2000), 2) == 3.97
-    assert round(prices.predicted(260, 2000, 0.1, 2000), 2) == 8.34
-    assert max(prices.predicted(e, 2000, 0.1, 2000) for e in range(2001)) <= log(10 * 2001)
+    assert round(prices.price_of_count(200, 2000, 0.1, 2000), 2) == 3.97
+    assert round(prices.price_of_count(260, 2000, 0.1, 2000), 2) == 8.34
+    assert max(prices.price_of_count(e, 2000, 0.1, 2000) for e in range(2001)) <= log(10 * 2001)
 
 
 def test_the_ladder_by_hand() -> None:
@@ -65,4 +65,4 @@ def test_a_forecast_from_any_number_of_rows_is_a_distribution(rows: int, rate: f
     half = Fraction(1, 2)
     known = exact(40, max(half, rows * Fraction(rate)), max(half, rows * (1 - Fraction(rate))))
     assert prices.error_count_distribution(40, rate, rows) == pytest.approx([float(one) for one in known], abs=1e-12)
-    assert sum(exp(-prices.predicted(e, 40, rate, rows)) for e in range(41)) == pytest.approx(1, abs=1e-9)
+    assert sum(exp(-prices.price_of_count(e, 40, rate, rows)) for e in range(41)) == pytest.approx(1, abs=1e-9)

@@ -136,7 +136,7 @@ def check(run: object, fail_on: str = "high") -> "Audit":
 
     if fail_on not in LEVELS:
         raise ConfigurationError(
-            Problem("MSEL-810", f"{fail_on!r} is no severity", "fail_on", f"use one of {', '.join(LEVELS)}")
+            Problem("MSEL-810", f"{fail_on!r} is not a severity", "fail_on", f"use one of {', '.join(LEVELS)}")
         )
     found = audit(run)
     grave = [flag for flag in found["flags"] if LEVELS.index(flag["severity"]) >= LEVELS.index(fail_on)]

@@ -79,7 +79,7 @@ def dossier(run: object = "latest", checklist: str = "reforms") -> "Dossier":
 
     if checklist not in CHECKLISTS:
         fix = f"use one of {', '.join(CHECKLISTS)}"
-        raise ConfigurationError(Problem("MSEL-823", f"{checklist!r} is no checklist", "--as", fix))
+        raise ConfigurationError(Problem("MSEL-823", f"{checklist!r} is not a checklist", "--as", fix))
     return filled(RunFolder.open(place(run)), CHECKLISTS[checklist])
 
 

@@ -105,10 +105,10 @@ def _new(config: Config, proposed: Proposal) -> bool:
     if not proposed.setting.startswith(DATASET) or not hasattr(config.dataset, _field(proposed)):
         return False
     there = getattr(config.dataset, _field(proposed))
-    return bool(_merged(there, proposed.value) != there)
+    return bool(_merge_lists(there, proposed.value) != there)
 
 
-def _merged(there: Any, value: Any) -> Any:
+def _merge_lists(there: Any, value: Any) -> Any:
     """A list with the entries of another, each once; anything else as it is proposed."""
     if not isinstance(value, tuple):
         return value
@@ -119,7 +119,7 @@ def _merged(there: Any, value: Any) -> Any:
 def _with(config: Config, proposed: Proposal) -> Config:
     """The study with one more setting of its table."""
     name = _field(proposed)
-    value = _merged(getattr(config.dataset, name), proposed.value)
+    value = _merge_lists(getattr(config.dataset, name), proposed.value)
     recorded = list(value) if isinstance(value, tuple) else value
     resolved = {**config.resolved, "dataset": {**config.resolved["dataset"], name: recorded}}
     return replace(config, dataset=with_fields(config.dataset, **{name: value}), resolved=resolved)

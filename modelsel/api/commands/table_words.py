@@ -32,14 +32,14 @@ def as_overrides(words: Sequence[str]) -> list[str]:
 
 
 def _misread(words: Sequence[str]) -> Iterator[Problem]:
-    """Yield a problem for FILE and TARGET in the wrong order, and for what is no table by its name, or is a folder."""
+    """Yield a problem for FILE and TARGET in the wrong order, and for what is not a table by its name, or is a folder."""
     if not words or "=" in words[0] or words[0].startswith("-") or is_table(words[0]):
         return
     if len(words) > 1 and is_table(words[1]):
         fix = f"write {words[1]} {words[0]}"
         yield Problem("MSEL-251", "the target stands before its file", f"{words[0]} {words[1]}", fix)
     elif (path := Path(words[0])).exists() and (path.suffix or (len(words) > 1 and "=" not in words[1])):
-        what = "a folder is no table" if path.is_dir() else f"no reader for the suffix {path.suffix!r}"
+        what = "a folder is not a table" if path.is_dir() else f"no reader for the suffix {path.suffix!r}"
         yield Problem("MSEL-251", what, words[0], f"name a file that ends in one of: {', '.join(READERS)}")
     elif path.suffix:
         beside = path.parent.iterdir() if path.parent.is_dir() else ()

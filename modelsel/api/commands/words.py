@@ -33,7 +33,7 @@ COMMANDS = {
 
 def all_commands() -> Mapping[str, str]:
     """Return every command with its line of help: this package's, and those that others bring."""
-    return {**COMMANDS, **{name: satellites.command(name).HELP for name in satellites.offered(satellites.COMMANDS)}}
+    return {**COMMANDS, **{name: satellites.command(name).HELP for name in satellites.offers_of(satellites.COMMANDS)}}
 
 
 OPTIONS = (

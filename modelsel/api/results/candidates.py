@@ -146,7 +146,7 @@ def predictions(folder: RunFolder, labels: NDArray[np.generic], candidate: str |
 
 
 def losses(folder: RunFolder) -> pd.DataFrame:
-    """Development rows (by their number in the source) × candidates; no columns where the measure is no mean over rows."""
+    """Development rows (by their number in the source) × candidates; no columns where the measure is not a mean over rows."""
     kept = folder.losses()
     matrix = np.empty((len(kept.row), 0), np.float32) if kept.matrix is None else np.asarray(kept.matrix)
     columns = list(kept.ids) if kept.matrix is not None else []

@@ -21,7 +21,7 @@ def export_model(run: object, to: str, path: str | Path | None = None, table: st
         return _tables(RunFolder.open(str(run)), to, path)
     if to not in FORMATS:
         fix = f"use one of {', '.join((*FORMATS, *TABLES))}"
-        raise ConfigurationError(Problem("MSEL-810", f"{to!r} is no format", "to", fix))
+        raise ConfigurationError(Problem("MSEL-810", f"{to!r} is not a format", "to", fix))
     written = convert(RunFolder.open(str(run)), to, table)
     return written if path is None else write(Path(path), written)
 

@@ -226,7 +226,7 @@ class Plots:
         Raises
         ------
         ConfigurationError
-            Where the winner is no tree.
+            Where the winner is not a tree.
 
         Examples
         --------
@@ -238,7 +238,7 @@ class Plots:
         shipped = drawable_model(self._folder)
         picture = say(shipped, "picture") if shipped else ""
         if not picture:
-            raise _nothing("the winner is no tree", "plot.leaderboard() and plot.curve() are of every winner")
+            raise _nothing("the winner is not a tree", "plot.leaderboard() and plot.curve() are of every winner")
         return Picture("the final tree", picture)
 
     def roc(self) -> Picture:

@@ -26,7 +26,7 @@ from modelsel.dataset.kinds import sorted_levels
 from modelsel.dataset.labels import as_numbers, held_labels, own_type
 from modelsel.dataset.refused import demand_labels, explained
 from modelsel.dataset.targets import MANY
-from modelsel.dataset.weights import AUTO, weighed
+from modelsel.dataset.weights import AUTO, decide_weights
 from modelsel.estimator import count_rows, countable, distinct, weights_of
 from modelsel.learner.object import Object
 from modelsel.preparer.dates import in_parts
@@ -70,12 +70,12 @@ def as_given(
         "name": "rows", "features": features, "values": values, "rows": np.arange(len(values)), "weights": weights,
     }  # fmt: skip
     if numbers:
-        return weighed(NumberTask(**shared, target=found, source=Source(X, None, y)), weights_are), np.zeros(0)
+        return decide_weights(NumberTask(**shared, target=found, source=Source(X, None, y)), weights_are), np.zeros(0)
     labels = tuple(str(label) for label in classes) if held is None else held[2].feature.levels
     given = classes[target] if held is not None or is_arrow(y) else y
     reading = None if held is None else replace(TableReading.of(features), target=held[2])
     task = ClassTask(**shared, classes=labels, target=target, source=Source(X, classes, given), reading=reading)
-    return weighed(task, weights_are), classes
+    return decide_weights(task, weights_are), classes
 
 
 def is_arrow(y: object) -> bool:
@@ -95,27 +95,27 @@ def _describe_rows(X: Any) -> tuple[tuple[Feature, ...], Floats]:
     if is_sparse(X):
         found = of_sparse(X)
         if isinstance(found, np.ndarray):
-            return _numbered(found)
+            return _number_columns(found)
         return tuple(Feature(str(name), "numeric") for name in found.columns), found.to_numpy(np.float64)
     if is_frame(X):
         try:
             table = read_frame(X)[1]
             return table.features, np.array(table.values)
         except (ValueError, TypeError):  # cells that no table holds, and that are the objects' affair
-            return _numbered(by_rows(nw.from_native(X, eager_only=True).to_pandas().to_numpy(object)))
+            return _number_columns(by_rows(nw.from_native(X, eager_only=True).to_pandas().to_numpy(object)))
     try:
         numbers = np.asarray(X, np.float64)
-        return _numbered(numbers if numbers.ndim == 2 else numbers.reshape(_num_samples(X), -1))
+        return _number_columns(numbers if numbers.ndim == 2 else numbers.reshape(_num_samples(X), -1))
     except (ValueError, TypeError):
         rows = X if isinstance(X, list | tuple) else list(np.asarray(X, object))
     if not all(isinstance(row, str) for row in rows):
-        return _numbered(by_rows(rows))
+        return _number_columns(by_rows(rows))
     levels = sorted_levels(tuple(set(rows)))
     place = {level: code for code, level in enumerate(levels)}
     return (Feature("text", "nominal", levels),), np.array([[place[text]] for text in rows], np.float64)
 
 
-def _numbered(values: Floats) -> tuple[tuple[Feature, ...], Floats]:
+def _number_columns(values: Floats) -> tuple[tuple[Feature, ...], Floats]:
     return tuple(Feature(f"x{place}", "numeric") for place in range(values.shape[1])), values
 
 

@@ -151,7 +151,7 @@ def _scoring_problems(scoring: Any, measures: Iterable[str]) -> Iterator[Problem
             yield Problem("MSEL-815", f"unknown scorer {scoring!r}", "scoring", own + near(scoring, get_scorer_names()))
     elif scoring is not None and not callable(scoring):
         fix = "give a name of scikit-learn's, or a callable of (estimator, X, y)"
-        yield Problem("MSEL-815", f"{scoring!r} is no scorer", "scoring", fix)
+        yield Problem("MSEL-815", f"{scoring!r} is not a scorer", "scoring", fix)
     elif str(getattr(scoring, "__module__", "")).startswith("sklearn.metrics.") and hasattr(scoring, "__name__"):
         fix = f"give make_scorer({scoring.__name__}), or the name of a scorer"
         yield Problem("MSEL-815", f"{scoring.__name__} is a metric of labels, no scorer of an estimator", "scoring", fix)
@@ -347,7 +347,7 @@ class Asked(BaseMeasure):
         return np.array(found, np.float64)
 
     def call_scorer(self, estimator: object, X: object, y: object, extra: Mapping[str, object]) -> float:
-        """Score a fitted estimator; ValueError for an answer that is no number."""
+        """Score a fitted estimator; ValueError for an answer that is not a number."""
         found = self.scorer(estimator, X, y, **extra)
         if isinstance(found, np.generic | np.ndarray) and found.size == 1:
             found = found.item()
@@ -356,7 +356,7 @@ class Asked(BaseMeasure):
         return float(found)  # type: ignore[arg-type]
 
     def losses(self, truth: Codes, outputs: Outputs, classes: int) -> Floats:
-        raise TypeError("a scorer is no mean over rows")
+        raise TypeError("a scorer is not a mean over rows")
 
 
 def fitted_on(
@@ -392,7 +392,7 @@ class Answered(LearnerEstimator):
         own._fit = partial(fit, candidate, work.task, work.seed, fold.analysis)
         return own
 
-    def _answered(self, X: object) -> bool:
+    def _has_answers_for(self, X: object) -> bool:
         return X is not None and X is self._answers[0]
 
     def __getattr__(self, name: str) -> Any:
@@ -412,7 +412,7 @@ class AnsweredRegressor(Regressor, Answered):
         return self
 
     def predict(self, X: object) -> Floats:
-        return self._answers[1] if self._answered(X) else super().predict(X)
+        return self._answers[1] if self._has_answers_for(X) else super().predict(X)
 
 
 class AnsweredClassifier(Classifier, Answered):
@@ -436,14 +436,14 @@ class AnsweredClassifier(Classifier, Answered):
         return not known and bool(getattr(self._learner, "decides", False))
 
     def predict(self, X: object) -> NDArray[Any]:
-        return self.classes_.take(self._answers[1]) if self._answered(X) else super().predict(X)
+        return self.classes_.take(self._answers[1]) if self._has_answers_for(X) else super().predict(X)
 
     @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: object) -> Floats:
-        return self._answers[2] if self._answered(X) else self.final_.scores(self._known(X))
+        return self._answers[2] if self._has_answers_for(X) else self.final_.scores(self._known(X))
 
     @available_if(has_decisions)  # type: ignore[untyped-decorator]
     def decision_function(self, X: object) -> Floats:
-        if self._answered(X) and self.scores_are == DECISIONS:
+        if self._has_answers_for(X) and self.scores_are == DECISIONS:
             return one_column(self._answers[2])
         return one_column(self.final_.decisions(self._known(X)))

@@ -239,8 +239,8 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         groups = _one_of(groups, unit)
         with explained(y, count_rows(X), numbers=False):
             numbers = looks_like_numbers(y) if self._declared is None else self._declared
-        task, entries = self._read(X, y, weights, numbers)
-        task = self._told(task, groups, times, unit)
+        task, entries = self._read_task(X, y, weights, numbers)
+        task = self._with_roles(task, groups, times, unit)
         scorings, rule, scheme, candidates = self._parts(task, entries)
         warn_of_dates(task, candidates)
         weights = None if weights is None else task.row_weights
@@ -270,10 +270,10 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
             refuse(candidates, task, candidates)
         training = Training(self, scorings, X, y, weights) if self.return_train_score else None
-        found = self._answered(task, resampling, scorings, candidates, shown, entries, training)
-        found = self._failing(found, scorings)
+        found = self._compute_scores(task, resampling, scorings, candidates, shown, entries, training)
+        found = self._apply_error_score(found, scorings)
         self.n_splits_ = len(resampling.folds)
-        self._tell(found, scorings, candidates)
+        self._set_results(found, scorings, candidates)
         self._choose(found, rule, bounds, scorings)
         if self.refit:
             self._refit(candidates[self.best_index_], task)
@@ -499,7 +499,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         declared = self._declared
         return bool(vars(self).get("_numbers")) if declared is None else declared
 
-    def _told(self, task: Task, groups: object, times: object, unit: object) -> Task:
+    def _with_roles(self, task: Task, groups: object, times: object, unit: object) -> Task:
         """The task with the units of its rows, and with the groups and times where a scheme or splitter asks for them."""
         code = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
         task = task if unit is None else replace(task, groups=code, units=code, unit="unit")
@@ -515,7 +515,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """Say whether the splitter keeps groups together: then inner folds do so too."""
         return "Group" in type(self.cv).__name__
 
-    def _read(self, X: Any, y: object, weights: object, numbers: bool) -> tuple[Task, object]:
+    def _read_task(self, X: Any, y: object, weights: object, numbers: bool) -> tuple[Task, object]:
         """The rows as a task, and the entries of the space; objects are fitted as they are wherever they can read the rows."""
         space = as_space(self.space)
         alone = of_objects(space)
@@ -559,13 +559,13 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         builder = Builder(folders if isinstance(task, ClassTask) else folders.for_numbers())
         if self.task not in (AUTO, CLASSIFY, REGRESS):
             fix = f"one of {AUTO}, {CLASSIFY}, {REGRESS}"
-            builder.problems.append(Problem("MSEL-815", f"{self.task!r} is no kind of target", "task", fix))
-        rule = builder.part("rule", _named(self.rule), "rule")
-        search = builder.record(SearchSettings, _named(self.search) or {}, "search") or SearchSettings()
+            builder.problems.append(Problem("MSEL-815", f"{self.task!r} is not a kind of target", "task", fix))
+        rule = builder.part("rule", _as_mapping(self.rule), "rule")
+        search = builder.record(SearchSettings, _as_mapping(self.search) or {}, "search") or SearchSettings()
         scorings = scorings_of(self.scoring, self.measure, self.refit, builder, task.kind)
         if not self.record:
             builder.problems.extend(search.by_the_clock())
-        scheme = None if self.scheme is None else builder.part("scheme", _named(self.scheme), "scheme")
+        scheme = None if self.scheme is None else builder.part("scheme", _as_mapping(self.scheme), "scheme")
         around = Predefined() if self.scheme is None else scheme  # what a study makes of the folds of a splitter
         builder.context = BuildContext.of(scorings.chooses.measure, around, self.seed, task.kind)
         space = expand(entries, builder, search=search)
@@ -592,7 +592,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         counts = np.flatnonzero(task.row_weights > 0)
         return _among(scheme.instantiate(task.take(counts), self.seed), counts, task)
 
-    def _failing(self, found: CandidateScores, scorings: Scorings) -> CandidateScores:
+    def _apply_error_score(self, found: CandidateScores, scorings: Scorings) -> CandidateScores:
         """What becomes of fits that failed: `error_score`; ValueError where all did."""
         failed = np.isnan(found.board.folds)
         if not failed.any():
@@ -610,7 +610,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             found if np.isnan(self.error_score) else found.fill_failed(float(self.error_score), scorings.chooses, scorings.each)
         )
 
-    def _tell(self, found: CandidateScores, scorings: Scorings, candidates: Sequence[Candidate]) -> None:
+    def _set_results(self, found: CandidateScores, scorings: Scorings, candidates: Sequence[Candidate]) -> None:
         """Set `cv_results_` and what the scores were."""
         self._scorer, self.multimetric_ = scorings.chooses.scorer, scorings.several
         self.scorer_ = (
@@ -668,7 +668,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             best.feature_names_in_ = self.feature_names_in_
         return best
 
-    def _answered(
+    def _compute_scores(
         self, task: Task, resampling: Resampling, scorings: Scorings, candidates: tuple[Candidate, ...],
         shown: Mapping[str, BaseMeasure], entries: object, training: Training | None,
     ) -> CandidateScores:  # fmt: skip
@@ -681,23 +681,24 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             return compute_cells(plan, task, resampling, measure, self.seed, workers, shown, training, shows.cell, self.seconds)
         from modelsel.api.search import recorded
 
-        ConfigurationError.raise_if(self._unrecorded(scorings))
+        ConfigurationError.raise_if(self._list_unrecordable(scorings))
         if isinstance(task, ClassTask):
             task = replace(task, classes=recorded.classes_of(task, self._labels))
-        scheme: object = _named(self.scheme)
+        scheme: object = _as_mapping(self.scheme)
         of_kind = CLASSIFY if isinstance(task, ClassTask) else REGRESS
         if self.scheme is None:
             (task, resampling), scheme = recorded.with_folds(task, resampling), "predefined"
         settings = {
             "space": entries, "rule": self.rule, "seed": self.seed, "scheme": scheme,
-            "search": _named(self.search) or {}, "measure": measure_of(self.scoring, self.measure, task.kind), "task": of_kind,
+            "search": _as_mapping(self.search) or {}, "task": of_kind,
+            "measure": measure_of(self.scoring, self.measure, task.kind),
             "pool": {"kind": "auto", "n_jobs": self.n_jobs or 1}, "ensemble": {"kind": "off"},
             **({} if self.seconds is None else {"deadline": self.seconds}), **({} if self.record is True else self.record),
         }  # fmt: skip
         self.outcome_, found = recorded.study_of(task, resampling, candidates, self._labels, measure, settings)
         return found
 
-    def _unrecorded(self, scorings: Scorings) -> Iterator[Problem]:
+    def _list_unrecordable(self, scorings: Scorings) -> Iterator[Problem]:
         """A study is judged by one measure of modelsel's, and keeps no scores of the rows that were fitted on."""
         if scorings.several or isinstance(scorings.chooses.measure, Asked):
             own = "mse, mae, r2" if self._numbers else "auc, log_loss, brier, balanced_error"
@@ -777,7 +778,7 @@ def _reads_given_folds(candidate: Candidate) -> bool:
     return False
 
 
-def _named(part: object) -> Any:
+def _as_mapping(part: object) -> Any:
     return {"kind": part} if isinstance(part, str) else dict(part) if isinstance(part, Mapping) else part
 
 

@@ -293,10 +293,10 @@ def choices(history: History, testset: str) -> Mapping[str, Number] | None:
     rows, rate = int(last.cv_rows), _rate(last)
     luck = None if rate is None else best_of(tried) * (rate * (1 - rate) / rows) ** 0.5
     return {"candidates": tried, "rows": rows, "bound": agnostic_excess(tried, rows, LEVEL), "luck": luck,
-            "carried": _carried(rows)}  # fmt: skip
+            "carried": _most_candidates(rows)}  # fmt: skip
 
 
-def _carried(rows: int) -> int:
+def _most_candidates(rows: int) -> int:
     return int(min(float(MOST), exp(min(log_most_candidates(rows, TOLERANCE), 40.0))))
 
 

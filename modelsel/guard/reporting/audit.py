@@ -207,12 +207,12 @@ def _looks(looks: tuple[PastLook, ...], concurrent: tuple[PastLook, ...]) -> Ite
             "findings": [as_data(one) for one in facts.flags], "justification": facts.justify and facts.justify.written(),
             "changes": differences(before, facts.config or {}) if before is not None and not facts.outside else [],
             "charged": facts.charged if facts.states("charged") else [look.testset], "n_clean": facts.n_clean,
-            "as_first": as_first(look), "superseded": _superseded(look, instead, stands), "outside": facts.outside,
+            "as_first": as_first(look), "superseded": _describe_superseded(look, instead, stands), "outside": facts.outside,
         }  # fmt: skip
         before = before if facts.outside else facts.config or {}
 
 
-def _superseded(look: PastLook, instead: LaterPlace | None, stands: Reveal) -> dict[str, object] | None:
+def _describe_superseded(look: PastLook, instead: LaterPlace | None, stands: Reveal) -> dict[str, object] | None:
     """What stands in place of a look after a merge, with the interval of what the line shows first."""
     if instead is None:
         return None

@@ -288,13 +288,13 @@ def sentence(told: Mapping[str, object] | LookLine, rows: int, level: float = 0.
     if look.metric in WITHOUT_A_MODEL:
         return f"Look {look.look} told {WITHOUT_A_MODEL[look.metric]}, for {look.price:.2f} nats."
     metric = MEANING.get(kind := str(look.metric).partition(":")[0], kind)
-    head = f"Test {metric} {_shown(look, n)}, look {look.look} of this test set"
+    head = f"Test {metric} {_describe_score(look, n)}, look {look.look} of this test set"
     spent = f"; earlier answers cost {look.spent:.2f} nats" if look.spent and prices else ""
     first = f" As a first look it would have been {limits_of(look.as_first)}." if look.spent and look.as_first else ""
-    return f"{head}{spent}. {_interval_sentence(look, level)}{first}{_changed(look.changes)}"
+    return f"{head}{spent}. {_interval_sentence(look, level)}{first}{_list_changes(look.changes)}"
 
 
-def _shown(look: LookLine, n: int) -> str:
+def _describe_score(look: LookLine, n: int) -> str:
     """The score, what it is where it is not exact, and its count; a step that is no point of its interval is named as one."""
     errors = f"{look.errors}/{n}" if look.errors is not None else ""
     if look.step is not None:
@@ -316,7 +316,7 @@ def _interval_sentence(look: LookLine, level: float) -> str:
     return f"{level:.0%} interval valid whatever {whatever}: {limits_of(limits)}."
 
 
-def _changed(keys: Sequence[str], most: int = 3) -> str:
+def _list_changes(keys: Sequence[str], most: int = 3) -> str:
     more = f" and {len(keys) - most} more" if len(keys) > most else ""
     return f" Since the look before, {', '.join(keys[:most])}{more} changed (G012)." if keys else ""
 

@@ -162,7 +162,7 @@ class ForestPath:
         """The first trees of the forest."""
         while len(self._trees) < count:
             number = len(self._trees)
-            self._trees.append(self._filled(grow_tree(self.ground, self.growth, number), number))
+            self._trees.append(self._fill_leaves(grow_tree(self.ground, self.growth, number), number))
         return self._trees[:count]
 
     def outputs(self, learners: Sequence[ForestSettings], table: Table, rows: Integers, scores: bool) -> Outputs:
@@ -242,7 +242,7 @@ class ForestPath:
         """Make the model of one learner: its trees, cut back."""
         trees = []
         for tree in self.trees(learner.trees):
-            grown = self._grown(tree)
+            grown = self._as_grown_tree(tree)
             leaf = bits(stops([learner], grown), 1)[:, 0]
             kept = tree.reached(leaf)
             nodes, thresholds = tree.cut(leaf, kept)
@@ -255,10 +255,10 @@ class ForestPath:
             return means
         return QuantileForestModel(means, KeptRows.of(model, self.ground, self.growth), learner.leaf.quantile)
 
-    def _grown(self, tree: ForestTree) -> GrownTree:
+    def _as_grown_tree(self, tree: ForestTree) -> GrownTree:
         return GrownTree(tree, self.ground.task.features, self.ground.task.class_names, self.ground.numbers)
 
-    def _filled(self, tree: ForestTree, number: int) -> ForestTree:
+    def _fill_leaves(self, tree: ForestTree, number: int) -> ForestTree:
         """Honest rows fill the leaves: their class weights stand at the nodes, the nearest ancestor's where none came by."""
         times, honest = drawn_rows(self.ground, self.growth, number)
         if honest is None:
@@ -278,13 +278,13 @@ class ForestPath:
 
     def _votes(self, tree: ForestTree, asked: AskedCuts) -> TreeVotes:
         """Prepare the votes of a tree under all cuts that are asked for."""
-        grown = self._grown(tree)
+        grown = self._as_grown_tree(tree)
         return TreeVotes.of(
             tree.nodes, stops(asked.cutting, grown), [vote_lists(grown, learner) for learner in asked.voting], self._width
         )
 
     def _cut_leaves(self, tree: ForestTree, asked: AskedCuts) -> Integers:
-        marks = bits(first_stops(tree.parent, stops(asked.cutting, self._grown(tree))), len(asked.cutting))
+        marks = bits(first_stops(tree.parent, stops(asked.cutting, self._as_grown_tree(tree))), len(asked.cutting))
         return np.asarray(marks.sum(axis=0))
 
     def _count(

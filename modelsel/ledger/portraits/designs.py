@@ -57,10 +57,10 @@ def equal_by_chance(ours: TableSketch, theirs: TableSketch) -> float | None:
     own = [_own(side, one) for side, one in zip(sides, known, strict=True)]
     alike = [(i, j) for i in own[0] for j in own[1] if _as_often(ours.columns[i], theirs.columns[j], ours.rows, theirs.rows)]
     anew = [one - set(same) for one, same in zip(own, zip(*alike, strict=True), strict=True)] if alike else own
-    return float(np.prod([_repeated(ours.columns[i]) for i in own[0]])) if all(anew) else None
+    return float(np.prod([_repetition(ours.columns[i]) for i in own[0]])) if all(anew) else None
 
 
-def _repeated(column: Sketch) -> float:
+def _repetition(column: Sketch) -> float:
     """Σ p² of the values of a column."""
     return float((column.shares**2).sum() / column.shares.sum())
 
@@ -75,12 +75,12 @@ def _shared_columns(ours: TableSketch, theirs: TableSketch) -> list[tuple[int, i
             one, other = ours.columns[i], theirs.columns[j]
             if len(one.values) < 2 or any(i == left or j == right for left, right in found):
                 continue
-            if one.digest == other.digest or (not same and _met(one, other, ours.rows, theirs.rows)):
+            if one.digest == other.digest or (not same and _meet_as_often(one, other, ours.rows, theirs.rows)):
                 found.append((i, j))
     return found
 
 
-def _met(one: Sketch, other: Sketch, n: int, m: int) -> bool:
+def _meet_as_often(one: Sketch, other: Sketch, n: int, m: int) -> bool:
     """Say whether two columns of many values have the same ones as often as rows that are the same would."""
     if min(len(one.values), len(other.values)) < MANY:
         return False
@@ -116,11 +116,11 @@ def _as_often(one: Sketch, other: Sketch, n: int, m: int) -> bool:
 def _own(side: TableSketch, shared: set[int]) -> set[int]:
     """The columns of a table that are neither shared, nor constant, nor made of shared ones."""
     own = {i for i, column in enumerate(side.columns) if i not in shared and len(column.values) > 1}
-    explained = _explained(side, shared)
+    explained = _explained_shares(side, shared)
     return {i for i in own if explained[i] < DERIVED}
 
 
-def _explained(side: TableSketch, shared: set[int]) -> Floats:
+def _explained_shares(side: TableSketch, shared: set[int]) -> Floats:
     """The share of each column that shared ones explain, by value or by rank; nought where nothing is known of it."""
     agrees = np.isin(np.arange(len(side.columns)), list(shared))
     if side.portrait is None or side.portrait.column_of is None:
@@ -136,7 +136,7 @@ def _agreeing(ours: TableSketch, theirs: TableSketch, shared: Sequence[set[int]]
     if one is None or other is None or one.column_of is None or other.column_of is None:
         return
     scale, most = 1 / one.n + 1 / other.n, 1 - COPY * common
-    rest = [1 - _explained(side, known) for side, known in zip((ours, theirs), shared, strict=True)]
+    rest = [1 - _explained_shares(side, known) for side, known in zip((ours, theirs), shared, strict=True)]
     for view in VIEWS:
         for start in (by_shape(one, other, scale), *starts(one, other, view, scale, True)):
             core = fitting(start, one, other, view, scale, most)

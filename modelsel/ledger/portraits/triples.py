@@ -81,12 +81,12 @@ def _pairs(order: Integers, columns: list[Floats]) -> Hashes:
     firsts = [_smallest(*_hashes(one[:-2], one[1:-1], one[2:])) for one in (own[order] for own in columns)]
     own, rows = (np.concatenate(part) for part in zip(*firsts, strict=True))
     places = np.repeat(np.arange(len(columns)), [len(rows) for _, rows in firsts])
-    chosen = own <= _bound(own)
+    chosen = own <= _largest_first_hash(own)
     own, rows, places = own[chosen], rows[chosen], places[chosen]
     others, known = _hashes(*(np.column_stack([one[order[rows + step]] for one in columns]) for step in range(3)))
     there = known & (np.arange(len(columns)) != places[:, None])
     high = (own >> np.uint64(32)) << np.uint64(32)
-    both = _mixed(own[:, None] + others) >> np.uint64(32)
+    both = _mix(own[:, None] + others) >> np.uint64(32)
     pairs: Hashes = (high[:, None] | both)[there]
     return pairs
 
@@ -96,23 +96,23 @@ def _hashes(first: Floats, second: Floats, third: Floats) -> tuple[Hashes, Boole
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.abs((second - first) / (third - first) - 0.5)
     words = ratio.view(np.uint64) + np.uint64(1 << (51 - BITS)) >> np.uint64(52 - BITS)
-    return _mixed(words), np.isfinite(ratio) & (ratio != 0.5)
+    return _mix(words), np.isfinite(ratio) & (ratio != 0.5)
 
 
 def _smallest(hashes: Hashes, known: Booleans) -> tuple[Hashes, Integers]:
     """The smallest of the known hashes, and their places."""
     places = np.flatnonzero(known)
-    chosen = places[hashes[places] <= _bound(hashes[places])]
+    chosen = places[hashes[places] <= _largest_first_hash(hashes[places])]
     return hashes[chosen], chosen
 
 
-def _bound(hashes: Hashes) -> int:
+def _largest_first_hash(hashes: Hashes) -> int:
     """The largest hash that may still be a first one."""
     most = min(len(hashes) - 1, KEPT)
     return int(np.partition(hashes, most)[most]) if len(hashes) else 0
 
 
-def _mixed(words: Hashes) -> Hashes:
+def _mix(words: Hashes) -> Hashes:
     """Spread every bit over the word (the finaliser of SplitMix64, Steele et al. 2014)."""
     one = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     two = (one ^ (one >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

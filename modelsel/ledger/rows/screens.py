@@ -217,7 +217,7 @@ class ScreenFolder:
     def screens(self) -> Iterator[Screen]:
         """The screens that tell rows apart; a file that was changed is removed."""
         for path in sorted(self.folder.glob(f"*{SUFFIX}")):
-            with suppress(OSError, ValueError):  # another process has removed it, or it is no file of ours to read
+            with suppress(OSError, ValueError):  # another process has removed it, or it is not a file of ours to read
                 raw = content(path, ARCHIVE)
                 if not hmac.compare_digest(raw[:SEAL], self._seal(raw[SEAL:])):
                     path.unlink(missing_ok=True)

@@ -78,11 +78,11 @@ def write(store: TrackingStore, facts: Mapping[str, str]) -> str:
 
 def write_once(store: TrackingStore, facts: Mapping[str, str]) -> None:
     """Write a look that was handed over, unless it was written meanwhile."""
-    if dict(facts) not in read(store, str(facts.get("testset", ""))):
+    if dict(facts) not in read_witnessed(store, str(facts.get("testset", ""))):
         write(store, facts)
 
 
-def read(store: TrackingStore, testset: str) -> list[dict[str, object]]:
+def read_witnessed(store: TrackingStore, testset: str) -> list[dict[str, object]]:
     """The facts of every run that witnessed a look at this test set."""
     from modelsel.record.mlflow.client import PAGE, Client
 

@@ -21,7 +21,7 @@ OFF = "off"
 RUN, EXPERIMENT, EXPERIMENT_ID = "MLFLOW_RUN_ID", "MLFLOW_EXPERIMENT_NAME", "MLFLOW_EXPERIMENT_ID"
 
 
-def placed(config: Config, environment: Mapping[str, str] | None = None) -> Config:
+def place_study(config: Config, environment: Mapping[str, str] | None = None) -> Config:
     """The study with its place in MLflow settled; a note where the open run, or a variable, is left alone."""
     if config.tracking.kind == OFF:
         return config

@@ -106,7 +106,7 @@ def at(uri: str, root: Path) -> TrackingStore:
         )
     if (reason := _unusable(parts)) is not None:
         raise ConfigurationError(
-            Problem("MSEL-636", f"{uri!r} is no address of a tracking store: {reason}", "tracking.uri", FIX)
+            Problem("MSEL-636", f"{uri!r} is not an address of a tracking store: {reason}", "tracking.uri", FIX)
         )
     if parts.scheme.startswith("sqlite"):
         path = Path(parts.path.removeprefix("/")).absolute()

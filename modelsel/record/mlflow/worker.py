@@ -67,7 +67,7 @@ def _do(job: Mapping[str, Any], store: TrackingStore, redactor: Redactor, answer
     if "witness" in job:
         return anchor.write(store, job["witness"])
     if "recall" in job:
-        return anchor.read(store, job["recall"])
+        return anchor.read_witnessed(store, job["recall"])
     if "sweep" in job:
         from modelsel.record.mlflow import sweeps
 

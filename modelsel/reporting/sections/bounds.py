@@ -129,7 +129,7 @@ def _occam(tree: TreeCode) -> dict[str, str]:
 def _no_dimension(training: Errors | None, tree: TreeCode | None, classes: int) -> str:
     """Say why there is no VC bound; empty when there is one."""
     if tree is None:
-        return "The winner is no tree: the VC dimension of what it chooses from is not known here."
+        return "The winner is not a tree: the VC dimension of what it chooses from is not known here."
     if classes > 2:
         return f"Defined for two classes, and there are {classes}."
     if training is None or not math.isfinite(training.share):

@@ -258,7 +258,7 @@ def numbers(candidates: Sequence[Candidate]) -> NDArray[np.uint64]:
     return np.array([int(candidate.id, 16) for candidate in candidates], np.uint64)
 
 
-# Fill in the result of a cell, candidate by candidate; what is no answer becomes a status with a reason.
+# Fill in the result of a cell, candidate by candidate; what is not an answer becomes a status with a reason.
 
 
 class CellResultBuilder:
@@ -332,7 +332,7 @@ def verdict(problem: BaseException) -> tuple[Status, str]:
 
 
 def _unusable(outputs: Outputs, shape: tuple[int, int], classes: int, scores: bool) -> Any:
-    """Mask the candidates whose output is no class or no number. Raises ValueError when the shapes are wrong."""
+    """Mask the candidates whose output is neither a class nor a number. Raises ValueError when the shapes are wrong."""
     predicted = outputs.predicted
     if predicted.shape != shape:
         raise ValueError(f"predicted {'classes' if classes else 'numbers'} have the shape {predicted.shape}, not {shape}")

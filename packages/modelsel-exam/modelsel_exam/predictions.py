@@ -35,7 +35,7 @@ class Answer:
 
 
 def read_answer(source: object, most: int) -> Columns:
-    """The columns of a CSV or Parquet file, or of a table in memory; DataError for what is no table.
+    """The columns of a CSV or Parquet file, or of a table in memory; DataError for what is not a table.
 
     A Parquet file of more than `most` rows is not read: a few bytes of it may stand for billions of cells.
     """

@@ -363,7 +363,7 @@ def _sentence(note: Note, number: int, errors: float, replay: bool) -> str:
 
 
 def _table(path: Path) -> object | None:
-    """A file as a data frame; None for what is no table."""
+    """A file as a data frame; None for what is not a table."""
     import pandas as pd
 
     try:

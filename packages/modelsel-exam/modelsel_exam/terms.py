@@ -272,7 +272,7 @@ def _of_loop(loop: WantedLoop, config: Config) -> Iterator[Problem]:
     if not config.measure.over_rows:
         fix = "use error, brier or log_loss"
         yield Problem(
-            "MSEL-914", f"{spec_of(config.measure)['kind']} is no mean over rows: pairs of rows judge", "measure", fix
+            "MSEL-914", f"{spec_of(config.measure)['kind']} is not a mean over rows: pairs of rows judge", "measure", fix
         )
     if loop.vetoes and spec_of(config.measure)["kind"] not in COUNTED:
         yield Problem("MSEL-914", "a veto compares error counts", "--vetoes", "use measure=error, or no vetoes")
@@ -296,7 +296,7 @@ def _numbers(wanted: Wanted) -> Iterator[Problem]:
         yield from no_answer(wanted.nats)
     for option, limit in (("--looks", wanted.looks), ("--nats", wanted.nats), ("--budget", wanted.budget)):
         if limit is not None and not limit > 0:
-            yield Problem("MSEL-914", f"{limit:g} is no budget", option, "give a number above 0")
+            yield Problem("MSEL-914", f"{limit:g} is not a budget", option, "give a number above 0")
 
 
 def no_answer(nats: float | None) -> Iterator[Problem]:
@@ -310,8 +310,8 @@ def _steps(wanted: Wanted) -> Iterator[Problem]:
     """Yield problems of the step to which scores are rounded."""
     step, fix = wanted.resolution, "give a step, as --resolution 0.01, or auto"
     if isinstance(step, str) and step not in ("count", "auto"):
-        yield Problem("MSEL-914", f"{step!r} is no step", "--resolution", "give count, auto or a step, as --resolution 0.01")
+        yield Problem("MSEL-914", f"{step!r} is not a step", "--resolution", "give count, auto or a step, as --resolution 0.01")
     elif not isinstance(step, str) and not 0 < step <= 0.5:
-        yield Problem("MSEL-914", f"{step:g} is no step", "--resolution", "give one above 0, up to 0.5")
+        yield Problem("MSEL-914", f"{step:g} is not a step", "--resolution", "give one above 0, up to 0.5")
     if wanted.release == "grid" and step == "count":
         yield Problem("MSEL-914", "grid needs a step", "--resolution", fix)

@@ -170,9 +170,9 @@ class PredictionMemory:
         latest = [one for one in self._latest[::-1] if len(one.values) >= len(values)]
         yield from sorted(latest, key=lambda one: len(one.values) != len(values))
         for model in [*self._models.values()]:
-            yield from self._joined(model, len(values))
+            yield from self._join_pieces(model, len(values))
 
-    def _joined(self, model: "ModelMemory", n: int) -> Iterator[Content]:
+    def _join_pieces(self, model: "ModelMemory", n: int) -> Iterator[Content]:
         """What a model said in pieces, where some that followed each other have so many rows together."""
         for pieces in model.pieces.values():
             ends = np.cumsum([0, *(len(values) for values, _ in pieces)])

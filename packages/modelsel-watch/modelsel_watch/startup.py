@@ -30,7 +30,7 @@ class Watching:
         self._hooks: Any = None
         self._notice: LoadNotice | None = None
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._forked)
+            os.register_at_fork(after_in_child=self._begin_in_fork)
 
     def begin(self, strict: bool = False) -> Any:
         """Watch from now on; a further beginning goes on with the same."""
@@ -67,7 +67,7 @@ class Watching:
             self._notice = LoadNotice(AWAITED, lambda _: self._first(strict))
             sys.meta_path.insert(0, self._notice)
 
-    def _forked(self) -> None:
+    def _begin_in_fork(self) -> None:
         """Begin anew in a forked process, where no other thread is left that could give a lock back."""
         self._lock = threading.RLock()
         if self.watch is not None:

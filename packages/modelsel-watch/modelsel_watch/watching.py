@@ -41,7 +41,7 @@ def watch(X_test: object, y_test: object = None, *, name: str = "test rows", str
     Raises
     ------
     ConfigurationError
-        For what is no table, or where there are not as many labels as rows.
+        For what is not a table, or where there are not as many labels as rows.
     LedgerError
         Where the ledger cannot be trusted (exit code 5).
     StoreError
@@ -152,7 +152,7 @@ def _place() -> Path:
     if sys.prefix == sys.base_prefix:
         fix = "make one (python -m venv .venv) and install modelsel there; or use `with modelsel.watching():`"
         raise RefusedError(
-            Problem("MSEL-843", "this Python is no virtual environment: all programs would be watched", sys.prefix, fix)
+            Problem("MSEL-843", "this Python is not a virtual environment: all programs would be watched", sys.prefix, fix)
         )
     return Path(sysconfig.get_path("purelib")) / NAME
 

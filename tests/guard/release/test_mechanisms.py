@@ -55,7 +55,7 @@ def test_a_count_costs_what_was_left_to_it() -> None:
     plain, told = Counts(100, None).release(said(30)), Counts(100, (0.3, 50)).release(said(30))
     assert (plain.score, plain.errors, plain.low, plain.high) == (0.3, 30, 30, 30)
     assert plain.price == pytest.approx(log(101) + FAILURE, abs=1e-12)
-    assert told.price == pytest.approx(prices.predicted(30, 100, 0.3, 50) + FAILURE, abs=1e-12)
+    assert told.price == pytest.approx(prices.price_of_count(30, 100, 0.3, 50) + FAILURE, abs=1e-12)
 
 
 def test_a_rounded_count_is_known_to_its_cell() -> None:

@@ -71,7 +71,7 @@ def test_the_rows_above_the_cap_are_counted_with_an_exact_interval_of_their_own(
     assert (result.cap, result.above) == (None, None)  # they stand beside, in the unit of the target
     known = np.abs(Line()(sealing.development).predicted[0] - sealing.development.target)
     told = (float((known > 12.0).mean()), len(known))
-    assert reveal.price >= prices.predicted(count, result.n, *told)
+    assert reveal.price >= prices.price_of_count(count, result.n, *told)
 
 
 def test_quantiles_of_errors_are_places_in_a_grid_and_their_price_is_charged(home: Path) -> None:

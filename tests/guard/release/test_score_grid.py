@@ -52,7 +52,7 @@ def test_what_is_no_number_is_undefined_and_costs_what_is_set_aside(score: float
     ],
 )
 def test_the_count_stands_beside_where_costs_or_weights_are_not_rounded(kind: str, rounded: bool, counted: bool) -> None:
-    for foreseen, count in ((None, log(201)), ((0.2, 90), prices.predicted(30, 200, 0.2, 90))):
+    for foreseen, count in ((None, log(201)), ((0.2, 90), prices.price_of_count(30, 200, 0.2, 90))):
         grid = ScoreGridRelease(kind, 200, 10, (0.0, 1.0), None, foreseen, rounded)
         shown = grid.release(truth(0.2))
         assert (shown.errors, grid.numbers) == ((30, 2) if counted else (None, 1))

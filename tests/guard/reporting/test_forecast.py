@@ -34,7 +34,7 @@ def test_the_first_look_is_foretold_from_cross_validation(space: int | None) -> 
     found = told(choice("other", cv_error=0.9), space=space, delta=0.1)
     assert (found["look"], found["release"], found["price"]) == (1, "full", pytest.approx(prices.full(200)))
     assert found["interval"] == pytest.approx(limits(20, SpendingState(1, 0.0, space), 0.1))
-    assert told(release="predicted")["price"] == pytest.approx(prices.predicted(20, 200, 0.1, 90))
+    assert told(release="predicted")["price"] == pytest.approx(prices.price_of_count(20, 200, 0.1, 90))
 
 
 # terms, nats, and the error counts that the answer leaves possible, where .1 of 200 rows is foreseen

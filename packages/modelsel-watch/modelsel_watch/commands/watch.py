@@ -25,12 +25,12 @@ def main(words: Sequence[str]) -> int:
     else:
         place = watch.installed_hook()
         print(f"{place}: processes of this environment are watched" if place else "this environment is not watched")
-        for line in _failed():
+        for line in _list_failures():
             print(line)
     return OK
 
 
-def _failed() -> Iterator[str]:
+def _list_failures() -> Iterator[str]:
     """What failed in hooks, and stopped no program, by program and error."""
     from modelsel.guard.face import Home
     from modelsel.reporting.words import plural
