@@ -1,9 +1,8 @@
 // A second verifier of modelsel certificates: `node verify_certificate.mjs certificate.zip [--key PUBLIC]`.
 //
 // Written from docs/guard/certificate.md, whose numbered statements are named in what it prints; Node 20 or later, nothing else.
-// Exit 0 where all holds, 5 where something does not, 2 where it was called wrongly. It recomputes statements 1 to 9 but for
-// the limits and prices of bounded losses that a `plan` in the look foresees: these are named as unknown. It does not tell 1.0 from 1,
-// and reads archives that are stored or deflated. Like any verifier it has seen no labels and no predictions, and a time stamp is
+// Exit 0 where all holds, 5 where something does not, 2 where it was called wrongly. It recomputes statements 1 to 9. It does
+// not tell 1.0 from 1, and reads archives that are stored or deflated. Like any verifier it has seen no labels and no predictions, and a time stamp is
 // for openssl.
 
 import crypto from "node:crypto";
@@ -464,8 +463,7 @@ function checkInterval(check, record, entry, answer, depth = 0) {
       checkInterval(check, record, setBy, record.answer(setBy.facts.id), depth + 1);
     }
   } else if (look.plan && (released.cell ?? null) !== null) {
-    check.unknown(`${called(look)}: whether limits and price follow from its plan: not recomputed here`);
-    return;
+    found = ofPlan(check, look, answer, nats);
   } else if ((released.low ?? null) !== null || look.units) {
     check(6, ofOneAnswer(look, answer), `${called(look)}: the interval is that of the count shown`);
     found = ofCounts(check, look, released.low, released.high, nats);
@@ -482,6 +480,7 @@ function checkInterval(check, record, entry, answer, depth = 0) {
 
 function ofCounts(check, look, low, high, nats) {
   const [units, n] = [look.units, look.n];
+  if (!(0 <= low && low <= high && high <= n)) throw new Error("counts outside of 0 … n");
   if (!units) return [lower(low, n, nats), upper(high, n, nats)];
   const good = units.largest >= 1 && units.largest <= n && units.effective > 0 && units.effective <= units.count * (1 + NEAR) && units.count <= n;
   check(6, good, `${called(look)}: ${units.count} units, no fewer than the interval counts`);
@@ -493,6 +492,74 @@ function ofCounts(check, look, low, high, nats) {
   check(6, Math.abs(units.effective - n / units.largest) < NEAR * n, `${called(look)}: its units are counted by the largest`);
   const bound = nats / units.effective;
   return [low > 0 ? chernoff(low / n, 0, bound) : 0, high < n ? chernoff(high / n, 1, bound) : 1];
+}
+
+// A bounded loss: the limits of all scores that are rounded to its cell, or as wide as the symbol k says.
+function ofPlan(check, look, answer, nats) {
+  const { method, steps, units, reach, origin, width } = look.plan;
+  const { cell } = answer.released;
+  const k = answer.released.k ?? null;
+  const wealth = (look.plan.bets ?? null) !== null;
+  let whole = [steps, cell].every(Number.isInteger) && 1 <= steps && steps <= MOST_COUNTS && 0 <= cell && cell <= steps;
+  whole &&= wealth ? Number.isInteger(k) && k >= -40 : k === null;
+  check(5, whole && Math.abs(answer.score - (origin + (width * cell) / steps)) < NEAR, `${called(look)}: its score is a cell of its plan's`);
+  const [score, below, above] = [cell / steps, Math.max(0, (cell - 0.5) / steps), Math.min(1, (cell + 0.5) / steps)];
+  let ends;
+  if (wealth) {
+    check(6, Math.abs(look.plan.nats - nats) < NEAR, `${called(look)}: its plan is for this level`);
+    check.unknown(`${called(look)}: whether its limits hold the losses of units`);
+    ends = [Math.max(0, score - reach[0] * 1.1 ** k), Math.min(1, score + reach[1] * 1.1 ** k)];
+  } else {
+    check(6, 0 < units && units <= look.n * (1 + NEAR), `${called(look)}: its plan has no more units than rows`);
+    if (method === "binomial") {
+      const n = Math.floor(units);
+      ends = [lower(Math.max(0, Math.ceil(below * n - 1e-9)), n, nats), upper(Math.min(n, Math.floor(above * n + 1e-9)), n, nats)];
+    } else if (method === "hoeffding") {
+      const half = Math.sqrt(nats / units / 2);
+      ends = [Math.max(0, below - half), Math.min(1, above + half)];
+    } else ends = [below > 0 ? chernoff(below, 0, nats / units) : 0, above < 1 ? chernoff(above, 1, nats / units) : 1];
+  }
+  if (answer.above) {
+    const { rows, interval } = answer.above;
+    const good = Number.isInteger(rows) && close(ofCounts(check, look, rows, rows, nats), interval, WIDE);
+    check(6, good, `${called(look)}: the interval of the ${rows} rows above the cap is that of their number`);
+  }
+  const least = (wealth ? Math.log(4) - Math.abs(k - 1) * Math.log(0.6) : 0) - Math.log((127 / 128) * ofCell(look.plan, below, above));
+  check(5, answer.price >= least - NEAR, `${called(look)}: its price is ${answer.price}, its answer costs ${least.toFixed(4)}`);
+  return ends.map((end) => origin + width * end).sort((one, other) => one - other);
+}
+
+// The probability of a cell: a tenth spread evenly, the rest by a beta distribution.
+function ofCell({ steps, expected, spread }, below, above) {
+  const mean = Math.min(Math.max(expected, 1e-6), 1 - 1e-6);
+  const strength = Math.max((mean * (1 - mean)) / spread ** 2 - 1, 1);
+  if (!Number.isFinite(strength)) throw new Error("a spread of nothing");
+  const [a, b] = [strength * mean, strength * (1 - mean)];
+  const upTo = (p) => (p <= 0 || p >= 1 ? p : p < mean ? Math.exp(logBeta(p, a, b)) : -Math.expm1(logBeta(1 - p, b, a)));
+  return 0.1 / (steps + 1) + 0.9 * Math.max(0, upTo(above) - upTo(below));
+}
+
+function logGamma(x) {
+  let total = 0;
+  for (; x < 16; x++) total -= Math.log(x);
+  return total + (x - 0.5) * Math.log(x) - x + Math.log(2 * Math.PI) / 2 + 1 / (12 * x) - 1 / (360 * x ** 3) + 1 / (1260 * x ** 5);
+}
+
+// ln of the incomplete beta function below its mean, by its continued fraction (DLMF 8.17.22, evaluated by Lentz).
+function logBeta(p, a, b) {
+  const whole = (x) => (Math.abs(x) < 1e-300 ? 1e-300 : x);
+  let [value, c, d] = [1, 1, 0];
+  for (let m = 0, factor = 2; m < 2e5 && Math.abs(factor - 1) > 1e-15; m++) {
+    const half = Math.floor(m / 2);
+    const term = m === 0 ? 1
+      : m % 2 ? (-(a + half) * (a + b + half) * p) / ((a + 2 * half) * (a + 2 * half + 1))
+        : (half * (b - half) * p) / ((a + 2 * half - 1) * (a + 2 * half));
+    d = 1 / whole(1 + term * d);
+    c = m === 0 ? 1e300 : whole(1 + term / c);
+    factor = m === 0 ? 2 : c * d;
+    value *= m === 0 ? 1 : factor;
+  }
+  return a * Math.log(p) + b * Math.log1p(-p) - Math.log(a) + logGamma(a + b) - logGamma(a) - logGamma(b) + Math.log(value);
 }
 
 function checkQuantiles(check, look, answer, nats) {

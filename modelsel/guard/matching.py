@@ -24,6 +24,7 @@ from modelsel.ledger.portraits.designs import TableSketch, equal_by_chance
 from modelsel.ledger.portraits.likeness import Halves, likeness, may_be_same
 from modelsel.ledger.portraits.portrait import Portrait
 from modelsel.ledger.portraits.triples import BY_CHANCE, LEAST, shared_by_chance, shared_triples
+from modelsel.ledger.portraits.waves import SURE, OwnWaves
 from modelsel.ledger.rows.hash_index import HashIndex
 from modelsel.ledger.rows.identity import Hashes, is_among, occurrences, tally
 from modelsel.ledger.rows.matching import table_sketches
@@ -390,12 +391,18 @@ def links(subject: RowFingerprints, memory: RowSetIndex, found: Sequence[Relatio
     if memory.ahead is not None:
         memory.ahead([str(entry.brief.portrait) for _, entry, _ in used])
     portraits = [Portrait.of(memory.load(str(entry.brief.portrait))) for _, entry, _ in used]
-    near = may_be_same(subject.portrait, portraits) if subject.portrait else np.zeros(len(used), bool)
+    if subject.portrait is None or not used:
+        return
+    near = may_be_same(subject.portrait, portraits)
+    waves = OwnWaves(subject.variables, subject.portrait.labels, memory.key, subject.portrait.waves)
     for (place, entry, role), theirs, by_name in zip(used, portraits, near):
+        common = partial(_common, subject, entry, memory)
         thorough = place < THOROUGH
-        part = _is_part(subject, theirs, entry, memory)
-        near_to = part or thorough or by_name
-        if near_to and (part or _is_same_table(subject, halves, theirs, entry, memory, thorough, bool(by_name))):
+        if (
+            _is_part(subject, theirs, common)
+            or _is_noisy(waves, theirs, common)
+            or ((thorough or by_name) and _is_same_table(subject.portrait, halves, theirs, common, thorough, bool(by_name)))
+        ):
             role = role if chance_of_design(subject, entry.brief, memory) is None else DESIGN
             yield Relation(entry.brief.testset, role, 0, 0.0, nowhere, exact=False, channel=LINK)
 
@@ -425,36 +432,38 @@ def _nearly_as_large(subject: RowFingerprints, entry: LedgerEntry, memory: RowSe
 
 
 def _is_same_table(
-    subject: RowFingerprints,
-    halves: Halves,
-    theirs: Portrait,
-    entry: LedgerEntry,
-    memory: RowSetIndex,
-    thorough: bool,
-    by_name: bool,
+    ours: Portrait, halves: Halves, theirs: Portrait, common: Callable[[], int], thorough: bool, by_name: bool
 ) -> bool:
     """Say whether two tables are nearer than chance, and nearer than their matched rows alone would make them."""
-    if subject.portrait is None or not likeness(subject.portrait, halves, theirs, 0, thorough, by_name).same:
+    if not likeness(ours, halves, theirs, 0, thorough, by_name).same:
         return False
-    sides = [side for side in (entry.brief.rows, entry.brief.development) if side]  # a digest alone: none
-    common = _common(subject, [memory.load(side) for side in sides]) if sides else 0
-    return common == 0 or likeness(subject.portrait, halves, theirs, common, thorough).same
+    known = common()
+    return known == 0 or likeness(ours, halves, theirs, known, thorough).same
 
 
-def _is_part(subject: RowFingerprints, theirs: Portrait, entry: LedgerEntry, memory: RowSetIndex) -> bool:
+def _is_part(subject: RowFingerprints, theirs: Portrait, common: Callable[[], int]) -> bool:
     """Say whether rows of both tables are the same by their triples, more of them than are matched already."""
     if subject.portrait is None or subject.variables is None:
         return False
     shared = shared_triples(subject.portrait.triples, theirs.triples)
     if shared <= LEAST or shared <= BY_CHANCE * shared_by_chance(subject.variables.table, generator(0, subject.source)):
         return False
-    sides = [side for side in (entry.brief.rows, entry.brief.development) if side]
-    matched = _common(subject, [memory.load(side) for side in sides]) / min(len(subject), theirs.n) if sides else 0.0
-    return shared > LEAST + BY_CHANCE * matched**3
+    return shared > LEAST + BY_CHANCE * (common() / min(len(subject), theirs.n)) ** 3
 
 
-def _common(subject: RowFingerprints, stored: Sequence[RowSet]) -> int:
+def _is_noisy(ours: OwnWaves, theirs: Portrait, common: Callable[[], int]) -> bool:
+    """Say whether rows of both tables are the same but for noise, by waves over columns of equal names."""
+    if theirs.waves is None or ours.nats(theirs.waves, theirs.n, 0) <= SURE:
+        return False
+    known = common()
+    return known == 0 or ours.nats(theirs.waves, theirs.n, known) > SURE
+
+
+def _common(subject: RowFingerprints, entry: LedgerEntry, memory: RowSetIndex) -> int:
     """Rows of both tables that are matched, by the kind of hash that matches most."""
+    stored = [memory.load(side) for side in (entry.brief.rows, entry.brief.development) if side]
+    if not stored:  # a digest alone
+        return 0
     names = [name for name in MATCHING if name in subject.test.arrays and all(name in one.arrays for one in stored)]
     stood = {name: np.concatenate([one.arrays[name] for one in stored]) for name in names}
     return max((int(shared_rows(_both(subject, name), stood[name], repetitions=True).sum()) for name in names), default=0)

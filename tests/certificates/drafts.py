@@ -11,8 +11,9 @@ from math import log, log1p, sqrt
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from scipy.special import betaincinv
-from scipy.stats import betabinom
+from scipy.optimize import brentq
+from scipy.special import betaincinv, rel_entr
+from scipy.stats import beta, betabinom
 
 Facts = dict[str, Any]
 Files = dict[str, bytes]
@@ -20,7 +21,7 @@ AT = "2026-01-01T00:00:00.000000+00:00"
 ROWS, OTHER_ROWS, DELTA, N, STEPS = "a1" * 16, "b2" * 16, 0.05, 200, 20
 OF_LOOK = ("look", "spent", "n", "delta", "release", "metric", "certified", "at", "cv_mean", "cv_rows")
 OF_ANSWER = ("symbol", "score", "errors", "interval", "price")
-APART = ("units", "withheld", "answers", "verdicts")
+APART = ("units", "withheld", "plan", "answers", "verdicts")
 PAID = -log1p(-1e-6)
 
 
@@ -120,6 +121,8 @@ class Draft:
             if kind == "reveal" and facts["symbol"] != "closed":
                 look = self.of(facts["intent"])
                 look["nats"] = round(_level(look), 12)
+                if "plan" in look:
+                    look["plan"]["nats"] = look["nats"]
                 facts["interval"] = _interval(look, facts)
         for claim in self.claimed:
             look, end = self.of(claim["intent"]), self.end(claim["intent"])
@@ -170,6 +173,8 @@ def _interval(look: Facts, answer: Facts) -> list[float]:
     released, nats = answer["released"], look["nats"]
     if released["stays"]:
         return list(released["held"])
+    if look.get("plan"):
+        return planned(look["plan"], released, nats)
     if look.get("units"):
         half = sqrt(nats / (2 * look["units"]["effective"]))
         return [max(0.0, released["low"] / N - half), min(1.0, released["high"] / N + half)]
@@ -177,6 +182,45 @@ def _interval(look: Facts, answer: Facts) -> list[float]:
         return limits(released["low"], released["high"], look["n"], nats)
     width = sqrt(released["half"] * nats) + released["rounding"]
     return [round(max(0.0, answer["score"] - width), 12), round(min(1.0, answer["score"] + width), 12)]
+
+
+def planned(plan: Facts, released: Facts, nats: float) -> list[float]:
+    """The limits of a bounded loss: of every score that is rounded to the cell, or as wide as is said."""
+    score, half, units = released["cell"] / plan["steps"], 0.5 / plan["steps"], plan["units"]
+    below, above = max(0.0, score - half), min(1.0, score + half)
+    if plan["bets"] is not None:
+        ends = [
+            max(0.0, score - plan["reach"][0] * 1.1 ** released["k"]),
+            min(1.0, score + plan["reach"][1] * 1.1 ** released["k"]),
+        ]
+    elif plan["method"] == "binomial":
+        ends = limits(-int(-below * units // 1), int(above * units), units, nats)
+    elif plan["method"] == "hoeffding":
+        ends = [max(0.0, below - sqrt(nats / 2 / units)), min(1.0, above + sqrt(nats / 2 / units))]
+    else:
+        ends = [_reached(below, 0.0, nats / units), _reached(above, 1.0, nats / units)]
+    return [round(one, 12) for one in sorted(plan["origin"] + plan["width"] * end for end in ends)]
+
+
+def _reached(rate: float, end: float, divergence: float) -> float:
+    """Where the divergence of Kullback and Leibler from a rate reaches this."""
+
+    def beyond(p: float) -> float:
+        return float(rel_entr(rate, p) + rel_entr(1 - rate, 1 - p)) - divergence
+
+    return end if rate == end else float(brentq(beyond, rate, end + (1e-15 if end == 0 else -1e-15), xtol=1e-14))
+
+
+def planned_price(plan: Facts, cell: int, k: int | None = None) -> float:
+    """What a cell costs, and how much wider the interval is than was foreseen."""
+    mean = plan["expected"]
+    strength = mean * (1 - mean) / plan["spread"] ** 2 - 1
+    edges = [min(1.0, max(0.0, (cell + side / 2) / plan["steps"])) for side in (-1, 1)]
+    mass = float(
+        beta.cdf(edges[1], strength * mean, strength * (1 - mean)) - beta.cdf(edges[0], strength * mean, strength * (1 - mean))
+    )
+    wider = 0.0 if k is None else log(4) - abs(k - 1) * log(0.6)
+    return wider - log((1 - 1 / 128) * (0.1 / (plan["steps"] + 1) + 0.9 * mass)) + PAID
 
 
 def _cards(claims: list[Facts]) -> Files:
@@ -300,11 +344,35 @@ def of_exam() -> Draft:
     return draft.settle()
 
 
+def of_plans() -> Draft:
+    """Bounded losses shown in cells by each method that a plan can name, one with the rows above a cap."""
+    draft, spent = Draft("run"), 0.0
+    draft.seal()
+    usual = {"steps": 100, "expected": 0.2, "spread": 0.03, "origin": 0, "width": 1, "bets": None, "reach": None, "cap": None}
+    plans: dict[str, Facts] = {
+        "chernoff": {"units": 120.5},
+        "hoeffding": {"units": 150, "width": 2},
+        "binomial": {"units": 80, "origin": 1, "width": -1},
+        "wealth": {"units": 200, "bets": [0.4, 0.5], "reach": [0.06, 0.08], "cap": 3.0, "width": 3},
+    }
+    for number, (method, own) in enumerate(plans.items(), start=1):
+        plan, k = {**usual, "method": method, **own}, 2 if method == "wealth" else None
+        look = draft.look(method, number, spent, metric="loss", plan=plan, numbers=1 + (plan["cap"] is not None))
+        released = {"low": None, "high": None, "half": None, "rounding": 0, "bounds": [0, 1], "stays": False, "held": None,
+                    "set_by": None, "cell": 23, "k": k}  # fmt: skip
+        above = {"above": {"rows": 4, "interval": limits(4, 4, N, _level(look))}} if plan["cap"] is not None else {}
+        score = round(plan["origin"] + plan["width"] * 0.23, 12)
+        spent += draft.answer(look, "loss 23/100", 0, 0, planned_price(plan, 23, k), score=score, released=released, **above)
+        draft.claim(method)
+    return draft.settle()
+
+
 GOOD: dict[str, tuple[Callable[[], Draft], str]] = {
     "valid": (of_looks, "looks of every kind in one chain, one entry withheld"),
     "valid-space": (of_space, "a declared model in a declared space"),
     "valid-units": (of_units, "rows counted by units"),
     "valid-quantiles": (of_quantiles, "a quantile of errors of numbers, at a level for two numbers"),
     "valid-merged": (of_merged, "two machines, merged: the interval is superseded"),
+    "valid-plans": (of_plans, "bounded losses in cells, by each method that a plan can name"),
     "valid-exam": (of_exam, "an exam with an answer and its close"),
 }

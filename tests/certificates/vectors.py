@@ -55,6 +55,15 @@ def _narrow(draft: Draft, name: str) -> None:
         claim["interval"] = draft.end(claim["intent"])["interval"]
 
 
+def _celled(draft: Draft, name: str, **symbols: int) -> None:
+    released = draft.end(name)["released"]
+    released.update(symbols)
+    draft.end(name)["score"] = round(
+        draft.of(name)["plan"]["origin"] + draft.of(name)["plan"]["width"] * released["cell"] / 100, 12
+    )
+    draft.settle()
+
+
 def _claim(draft: Draft, number: int = 0, **facts: Any) -> None:
     draft.claimed[number].update(facts)
 
@@ -144,6 +153,25 @@ REWRITTEN: dict[str, Rewrite] = {
         lambda d: d.end("quantiles")["quantiles"][0].update(interval=[1, 2])),
     "quantile-counts": ("valid-quantiles", 6, "counts that decide a quantile are those of another level", "quantiles of errors",
         lambda d: d.of("quantiles")["quantiles"]["asked"][0].update(low=95, high=106)),
+    "plan-score": ("valid-plans", 5, "the score of another cell", "is a cell of the plan",
+        lambda d: _again("chernoff", d, {"score": 0.1})),
+    "plan-cell": ("valid-plans", 5, "a cell that the plan does not have", "is a cell of the plan",
+        lambda d: _celled(d, "hoeffding", cell=101)),
+    "plan-width": ("valid-plans", 5, "a width where the method has none", "is a cell of the plan",
+        lambda d: _celled(d, "chernoff", k=1)),
+    "plan-price": ("valid-plans", 5, "a cell that costs less than was foreseen", "its price is no less",
+        lambda d: _again("hoeffding", d, {"price": 1.0})),
+    "plan-widths-price": ("valid-plans", 5, "a wider interval is shown for nothing", "its price is no less",
+        lambda d: _celled(d, "wealth", k=9)),
+    "plan-narrow": ("valid-plans", 6, "narrower limits than the plan's", "the interval is", lambda d: _narrow(d, "binomial")),
+    "plan-units": ("valid-plans", 6, "more units than rows", "no more units than rows",
+        lambda d: (d.of("chernoff")["plan"].update(units=N + 1.5), d.settle())),
+    "plan-level": ("valid-plans", 6, "wealth of another level", "plan is for this level",
+        lambda d: d.of("wealth")["plan"].update(nats=1.0)),
+    "plan-above": ("valid-plans", 6, "a narrower interval of the rows above the cap", "more than the cap",
+        lambda d: d.end("wealth")["above"].update(interval=[0.01, 0.03])),
+    "plan-other": ("valid-plans", 7, "a claim with another plan", "answer on record",
+        lambda d: _claim(d, plan={**d.of("chernoff")["plan"], "units": 90})),
     "claim-other": ("valid", 7, "a claim has another score than the record", "answer on record",
         lambda d: _claim(d, score=0.1)),
     "claim-more": ("valid", 7, "a claim states something besides", "answer on record", lambda d: _claim(d, p_value=1e-9)),

@@ -25,6 +25,7 @@ from modelsel.core.fingerprint import generator
 from modelsel.core.types import Booleans, Floats, Integers
 from modelsel.ledger.portraits.portrait import VIEWS, Portrait, diagonal
 from modelsel.ledger.portraits.variables import ORDERS, Variables
+from modelsel.ledger.portraits.waves import freedom
 
 # Sift the tables that cannot be the one at hand out of many, before they are compared one by one.
 #
@@ -417,9 +418,9 @@ def _tail(pairing: Pairing, ours: Portrait, theirs: Portrait, halves: Halves, vi
     if telling.sum() < 2:
         return NONE
     square = gaps[told][telling] / (variance[telling] * scale)
-    freedom = _freedom(differences[:, telling] / variance[telling] ** 0.5)
+    degrees = freedom(differences[:, telling] / variance[telling] ** 0.5)
     q = float(square.mean())
-    tail = float(gammainc(freedom / 2, q * freedom / 2))
+    tail = float(gammainc(degrees / 2, q * degrees / 2))
     return Likeness(q, -log(max(tail, 1e-300)) - _choice_nats(pairing, ours, theirs), len(pairing))
 
 
@@ -434,13 +435,6 @@ def _deviation(middle: Floats) -> Floats:
     """√(p (1 − p)) of a level, from p − ½."""
     deviation: Floats = np.sqrt(np.maximum(0.25 - middle**2, 1e-6))
     return deviation
-
-
-def _freedom(differences: Floats) -> float:
-    """k²/Σ r², less what chance adds to the squared correlations of few halvings."""
-    count, k = differences.shape
-    squares = float((differences @ differences.T / count) ** 2 @ np.ones(count) @ np.ones(count))
-    return float(min(4 * count, k * k / max(squares - k * k / count, k * k / (4 * count))))
 
 
 def _choice_nats(pairing: Pairing, ours: Portrait, theirs: Portrait) -> float:

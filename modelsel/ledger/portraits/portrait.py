@@ -23,6 +23,7 @@ from modelsel.core.types import Booleans, Floats, Integers
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.portraits.triples import kept_triples
 from modelsel.ledger.portraits.variables import MOST, ORDERS, Told, Variables
+from modelsel.ledger.portraits.waves import OwnWaves, Waves
 from modelsel.ledger.rows.identity import Hashes, text_tokens
 from modelsel.ledger.rows.matching import hash_tokens
 from modelsel.ledger.rows.row_set import RowSet
@@ -43,6 +44,7 @@ class Portrait:
     links: dict[str, Floats]
     column_of: Integers | None = None  # the column of each variable; None where that is not known
     triples: Hashes = field(default_factory=lambda: np.zeros(0, np.uint64))  # `ledger.portraits.triples`
+    waves: Waves | None = None  # `ledger.portraits.waves`
 
     @property
     def columns(self) -> Integers:
@@ -75,7 +77,11 @@ class Portrait:
         there = {f"{view}:there": np.packbits(np.isfinite(half)) for view, half in halves.items()}
         packed = {view: np.asarray(half[np.isfinite(half)], "<f4") for view, half in halves.items()}
         arrays = {"labels": self.labels, **{name: _pack(array) for name, array in {**there, **packed}.items()}}
-        return RowSet(facts, {**arrays, "triples": self.triples} if len(self.triples) else arrays)
+        arrays |= {"triples": self.triples} if len(self.triples) else {}
+        if self.waves is not None:
+            facts["waves"] = list(self.waves.means.shape)
+            arrays |= {"waves:labels": self.waves.labels, "waves:means": _pack(self.waves.means.astype("<f4"))}
+        return RowSet(facts, arrays)
 
     @classmethod
     def of(cls, stored: RowSet) -> "Portrait":
@@ -85,19 +91,30 @@ class Portrait:
         columns = stored.facts.get("columns")  # older portraits do not say
         places = None if columns is None else np.array(columns, np.intp)
         triples = stored.arrays.get("triples", np.zeros(0, np.uint64))
-        return cls(len(stored), stored.arrays["labels"], binary, links, places, triples)
+        return cls(len(stored), stored.arrays["labels"], binary, links, places, triples, _waves(stored))
 
 
 def draw_portrait(found: Variables, key: IdentityKey) -> Portrait:
     """Draw the portrait of a table's variables."""
     known: dict[int, Told] = {}
     links = {view: found.links(None, view, known) for view in VIEWS}
-    triples = kept_triples(found.table, key)
-    return Portrait(found.rows, _labels(found.labels, key), found.binary, links, found.columns, triples)
+    triples, labels = kept_triples(found.table, key), _labels(found.labels, key)
+    waves = OwnWaves(found, labels, key).drawn
+    drawn = waves if len(waves.means) else None
+    return Portrait(found.rows, labels, found.binary, links, found.columns, triples, drawn)
 
 
 def _labels(names: Sequence[str], key: IdentityKey) -> Hashes:
     return hash_tokens(text_tokens([f"variable {name}" for name in names]), key)
+
+
+def _waves(stored: RowSet) -> Waves | None:
+    """The waves as they are stored; None of older portraits, and where fewer than two columns have any."""
+    if "waves" not in stored.facts:
+        return None
+    pairs, count = stored.facts["waves"]
+    means = stored.arrays["waves:means"].astype("<u8").view("<f4")[: pairs * count]
+    return Waves(stored.arrays["waves:labels"], means.astype(np.float64).reshape(pairs, count))
 
 
 def diagonal(links: Floats) -> Floats:

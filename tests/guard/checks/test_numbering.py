@@ -12,7 +12,7 @@ from modelsel.guard.matching import _mask_seen
 from modelsel.guard.release import LabelSummary, LadderRelease
 from modelsel.guard.requests import Handed, LookRequest, SelectionSummary
 from modelsel.ledger.home import Home
-from modelsel.ledger.portraits.likeness import _freedom
+from modelsel.ledger.portraits.waves import freedom
 from modelsel.ledger.rows.identity import number_tokens
 from modelsel.ledger.rows.row_set import containment
 from tests.guard.studies import Rule, Study, numbers
@@ -89,9 +89,9 @@ def test_the_degrees_of_freedom_are_those_of_independent_differences() -> None:
     """One where all go together, as many as there are where none do, four for each halving at most."""
     rng = np.random.default_rng(0)
     one = rng.normal(size=(4000, 1))
-    assert _freedom(np.repeat(one / one.std(), 10, axis=1)) == pytest.approx(1, abs=0.01)
-    assert _freedom(rng.normal(size=(4000, 10))) == pytest.approx(10, rel=0.1)
-    assert _freedom(rng.normal(size=(8, 1000))) == 32
+    assert freedom(np.repeat(one / one.std(), 10, axis=1)) == pytest.approx(1, abs=0.01)
+    assert freedom(rng.normal(size=(4000, 10))) == pytest.approx(10, rel=0.1)
+    assert freedom(rng.normal(size=(8, 1000))) == 32
 
 
 def test_numbers_too_large_to_be_exact_are_compared_by_their_digits() -> None:

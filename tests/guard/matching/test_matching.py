@@ -269,6 +269,8 @@ def alike(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, bool]]:
     monkeypatch.setattr(matching, "chance_of_design", lambda _, stated, __: 0.0 if stated.portrait == "design" else None)
     monkeypatch.setattr(matching, "Halves", lambda *_: None)
     monkeypatch.setattr(matching, "_is_part", lambda *_: False)
+    monkeypatch.setattr(matching, "_is_noisy", lambda *_: False)
+    monkeypatch.setattr(matching, "OwnWaves", lambda *_: None)
     monkeypatch.setattr(matching, "Portrait", SimpleNamespace(of=lambda stored: stored))
     monkeypatch.setattr(matching, "may_be_same", lambda _, theirs: np.zeros(len(theirs), bool))
     return asked
@@ -277,7 +279,9 @@ def alike(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, bool]]:
 def drawn(
     entries: Sequence[LedgerEntry], sets: dict[str, Any], known: Sequence[Relation] = (), **changed: Any
 ) -> list[Relation]:
-    mine = subject({"bound": many(0, 40)}, **{"variables": object(), "portrait": object(), **changed})
+    mine = subject(
+        {"bound": many(0, 40)}, **{"variables": object(), "portrait": SimpleNamespace(labels=None, waves=None), **changed}
+    )
     return list(links(mine, memory(entries, sets), known))
 
 

@@ -21,7 +21,6 @@ from modelsel.ledger.portraits.likeness import (
     SURE,
     Halves,
     Likeness,
-    _freedom,
     can_fit,
     excess,
     least_of,
@@ -30,6 +29,7 @@ from modelsel.ledger.portraits.likeness import (
 )
 from modelsel.ledger.portraits.portrait import Portrait, draw_portrait
 from modelsel.ledger.portraits.variables import Variables, variables
+from modelsel.ledger.portraits.waves import freedom
 from tests.ledger.columns import variables_of
 
 KEY = IdentityKey(b"k" * 32)
@@ -181,7 +181,7 @@ def test_degrees_of_freedom_are_what_the_correlations_leave() -> None:
         values = rng.normal(size=(count, k)) + common * rng.normal(size=(count, 1))
         agree = sum(float(values[:, i] @ values[:, j] / count) ** 2 for i, j in product(range(k), repeat=2))
         wanted = min(4 * count, k * k / max(agree - k * k / count, k * k / (4 * count)))
-        assert _freedom(values) == pytest.approx(wanted)
+        assert freedom(values) == pytest.approx(wanted)
 
 
 def test_halves_are_the_difference_of_two_random_halves_and_further_ones_leave_the_first_as_they_are() -> None:
