@@ -16,7 +16,7 @@ def tree_of(studied: SectionContext) -> TreeModel | None:
 
 
 def no_tree(studied: SectionContext) -> dict[str, str]:
-    return {"reason": f"the winner is no tree of classes ({studied.final.kind})"}
+    return {"reason": f"the winner is not a tree of classes ({studied.final.kind})"}
 
 
 def facts(studied: SectionContext) -> Mapping[str, object]:

@@ -115,7 +115,6 @@ HOMES = {
         "core/system/interrupts.py": "the signals that there are",
     },
     r"/proc/|/sys/": {
-        "planning/probe.py": "no name of a processor",
         "ledger/database/schema.py": "no mount is known as a network's",
         "core/system/machine.py": "the machine's memory alone",
     },

@@ -57,7 +57,8 @@ def _refuse_large(path: Path, most: int) -> None:
     """Refuse a Parquet file that says of itself that it is larger than an answer may be."""
     from modelsel.dataset.parquet import open_parquet  # Arrow, which other files do without
 
-    header = open_parquet(path).metadata
+    [file] = open_parquet(path).get_fragments()
+    header = file.metadata
     size = sum(header.row_group(number).total_byte_size for number in range(header.num_row_groups))
     if header.num_rows > most or size > BYTES * (most + 1) or header.num_columns > COLUMNS:
         what = f"{header.num_rows:,} rows and {header.num_columns:,} columns of {size:,} bytes"
