@@ -27,12 +27,19 @@ READERS = {
 
 
 def kind_of_file(path: str | Path) -> str:
-    """The kind of `conf/dataset/` that reads a file; ConfigurationError for an unknown suffix."""
+    """The kind of `conf/dataset/` that reads a file, or a folder of Parquet files; ConfigurationError for an unknown suffix."""
     suffix = bare(path).suffix.lower()
+    if holds_parquet(path):
+        return "parquet"
     if suffix not in READERS:
         fix = f"use one of {', '.join(READERS)}"
         raise ConfigurationError(Problem("MSEL-306", f"no reader for the suffix '{suffix}'", str(path), fix))
     return READERS[suffix]
+
+
+def holds_parquet(path: str | Path) -> bool:
+    """Say whether this is a folder in which Parquet files stand, however deep."""
+    return Path(path).is_dir() and next(Path(path).glob("**/*.parquet"), None) is not None
 
 
 def reader(path: str | Path, **settings: object) -> File:

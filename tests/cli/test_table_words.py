@@ -4,10 +4,13 @@ import gzip
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from modelsel.api.commands.table_words import as_overrides
+from modelsel.api.commands.table_words import as_overrides, is_table
 from modelsel.core.errors import ConfigurationError
+from modelsel.dataset.read_table import read_table
 
 LOANS = "age;income;default\n" + "".join(f"{i % 17 + 20},5;{i * 7};{'yn'[i % 3 == 0]}\n" for i in range(60))
 QUICK = ("space=[majority,naive_bayes]", "scheme.folds=3", "tracking=off", "pool=sequential")
@@ -40,6 +43,14 @@ def test_the_ending_decides_the_reader() -> None:
     assert as_overrides(["it's.csv", "y", "seed=1"]) == [
         "dataset=csv", r"dataset.path='it\'s.csv'", "dataset.target='y'", "seed=1"
     ]  # fmt: skip
+
+
+def test_a_folder_of_parquet_files_is_a_table(folder: Path) -> None:
+    (folder / "parts" / "year=2024").mkdir(parents=True)
+    assert not is_table("parts")
+    pq.write_table(pa.table({"x": [1.0, 2.0, 3.0, 4.0], "y": [*"abab"]}), folder / "parts" / "year=2024" / "rows.parquet")
+    assert as_overrides(["parts", "y"]) == ["dataset=parquet", "dataset.path='parts'", "dataset.target='y'"]
+    assert [feature.name for feature in read_table("parts", "y").features] == ["x", "year"]
 
 
 @pytest.mark.parametrize("words", [["dataset.path=a.csv"], ["wine"], ["-m"], ["seed=1", "a.csv"]])

@@ -175,10 +175,10 @@ class Predictions:
 def predict_file(folder: RunFolder, path: Path, beside: Beside = NOTHING) -> Predictions:
     """Predictions of a run's final model for the rows of a file; what is noticed about them is said on stderr."""
     from modelsel.dataset.base import as_names
-    from modelsel.dataset.read_table import read_like
+    from modelsel.dataset.read_table import holds_parquet, read_like
     from modelsel.record.refit import ask_model, ready
 
-    if not path.is_file():
+    if not path.is_file() and not holds_parquet(path):
         raise ConfigurationError(
             Problem("MSEL-254", f"there is no file {str(path)!r}", "FILE", "give a CSV, ARFF or Parquet file")
         )

@@ -8,7 +8,7 @@ from modelsel.config.dataset_file import is_dataset_file, lines_of
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.proposal import APOSTROPHE, in_quotes
 from modelsel.dataset.files import bare
-from modelsel.dataset.read_table import READERS
+from modelsel.dataset.read_table import READERS, holds_parquet, kind_of_file
 
 
 def as_overrides(words: Sequence[str]) -> list[str]:
@@ -28,7 +28,7 @@ def as_overrides(words: Sequence[str]) -> list[str]:
     suffix = bare(file).suffix.lower()
     delimiter = ["dataset.delimiter=tab"] if suffix == ".tsv" else []
     target = [f"dataset.target={in_quotes(rest.pop(0), APOSTROPHE)}"] if rest and "=" not in rest[0] else []
-    return [f"dataset={READERS[suffix]}", f"dataset.path={in_quotes(file, APOSTROPHE)}", *delimiter, *target, *rest]
+    return [f"dataset={kind_of_file(file)}", f"dataset.path={in_quotes(file, APOSTROPHE)}", *delimiter, *target, *rest]
 
 
 def _misread(words: Sequence[str]) -> Iterator[Problem]:
@@ -40,7 +40,9 @@ def _misread(words: Sequence[str]) -> Iterator[Problem]:
         yield Problem("MSEL-251", "the target stands before its file", f"{words[0]} {words[1]}", fix)
     elif (path := Path(words[0])).exists() and (path.suffix or (len(words) > 1 and "=" not in words[1])):
         what = "a folder is not a table" if path.is_dir() else f"no reader for the suffix {path.suffix!r}"
-        yield Problem("MSEL-251", what, words[0], f"name a file that ends in one of: {', '.join(READERS)}")
+        yield Problem(
+            "MSEL-251", what, words[0], f"name a file that ends in one of: {', '.join(READERS)}, or a folder of Parquet files"
+        )
     elif path.suffix:
         beside = path.parent.iterdir() if path.parent.is_dir() else ()
         near = get_close_matches(path.name, sorted(one.name for one in beside if is_table(one.name)), 1)
@@ -49,6 +51,6 @@ def _misread(words: Sequence[str]) -> Iterator[Problem]:
 
 
 def is_table(word: str) -> bool:
-    """A path to a file that there is, or that is called like one; no override and no option."""
-    named = bare(word).suffix.lower() in READERS
-    return named and not word.startswith("-") and ("=" not in word or Path(word).is_file())
+    """A path to a file or a folder that there is, or that is called like one; no override and no option."""
+    named = bare(word).suffix.lower() in READERS or holds_parquet(word)
+    return named and not word.startswith("-") and ("=" not in word or Path(word).exists())
