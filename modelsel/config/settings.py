@@ -323,6 +323,7 @@ class PoolSettings:
     kind: str
     n_jobs: int | None = whole(None, least=-1, help="workers; null or -1: as many as there are cores")
     scheduler: str | None = plain(None, help="dask: tcp://host:port; null: a local cluster")
+    wait: float = number(60.0, least=0.0, help="dask: seconds to wait for the workers of a scheduler")
 
     def problems(self, limit: LimitSettings) -> tuple[Problem, ...]:
         """A package that is not here, a limit that nobody could hold: workers are stopped by `processes` alone."""

@@ -198,11 +198,13 @@ def _misread(config: Config, task: Task) -> Iterator[tuple[str, list[str]]]:
 def _unread(candidates: Iterable[Candidate], task: Task) -> Iterator[tuple[str, list[str]]]:
     """Yield, by the name of their entry, the learners and steps that do not read the kind of target that there is."""
     said: set[tuple[str, str]] = set()
+    proposed = False  # once, where a learner is named: finding those that read it takes a while
     for candidate in candidates:
         for group, part, reason in unread(candidate, task):
             if (candidate.entry, kind_of(part)) not in said:
-                fix = f"; what reads it: {readers(task.kind)}" if group == "learner" and not said else ""
                 said.add((candidate.entry, kind_of(part)))
+                fix = f"; what reads it: {readers(task.kind)}" if group == "learner" and not proposed else ""
+                proposed = proposed or group == "learner"
                 yield f"space.{candidate.entry}", [f"{reason}{fix}"]
 
 

@@ -25,7 +25,7 @@ NOT_TYPED = {  # why nothing on a page is run, to its codes
     "MSEL-962 MSEL-963 MSEL-966 FROM_OPENML OPENML_STATUS G077 G078",
     "a server of PostgreSQL, or a disk that is full or can only be read": "MSEL-642 MSEL-643 MSEL-644 MSEL-645 MSEL-646 "
     "MSEL-647 MSEL-648 MSEL-649",
-    "a cluster": "MSEL-534 MSEL-536",
+    "a cluster": "MSEL-534 MSEL-536 MSEL-537 MSEL-538",
     "a disk that is full, or lies": "MSEL-602 MSEL-604 MSEL-906 MSEL-912",
     "several people, machines or homes": "MSEL-275 MSEL-505 MSEL-509 MSEL-510 MSEL-822 G074 G079",
     "files that are damaged in a certain way": "MSEL-503 MSEL-504 MSEL-614 MSEL-905 MSEL-907 MSEL-908 MSEL-909 MSEL-916",

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from modelsel.core.errors import ConfigurationError
+from modelsel.runner.execution import cluster as execution
 from modelsel.runner.execution.executors import Pool
 from tests.doubles import Double, candidates, spread
 from tests.extras import needs
@@ -26,11 +28,11 @@ SOME = (*spread(7, noise=True), *spread(5, group=1, lean=1))
 
 
 @contextmanager
-def cluster(folder, workers=2):
+def cluster(folder, workers=2, path=HERE):
     """A scheduler and workers, each a process of its own: the address, and the scheduler's process."""
     place = folder / "scheduler.json"
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": str(folder)}
-    quiet["env"] = {**os.environ, "PYTHONPATH": HERE}
+    quiet["env"] = {**os.environ, "PYTHONPATH": str(path)}
 
     def started(name, *words):
         command = [sys.executable, "-m", f"distributed.cli.{name}", "--scheduler-file", str(place), "--no-dashboard", *words]
@@ -61,6 +63,33 @@ def test_a_local_cluster_gives_the_answer_of_one_process(tmp_path):
 def test_a_scheduler_elsewhere_gives_the_answer_of_one_process(tmp_path, scheduler):
     far = study(tmp_path, SOME, pool=Pool("dask", 2, scheduler), name="far")
     assert answer(far) == answer(study(tmp_path, SOME, name="one"))
+
+
+def test_workers_are_waited_for_and_a_scheduler_without_any_is_said(tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(execution, "GONE_AFTER", 0.5)
+    refused = pytest.raises(ConfigurationError, match=r"MSEL-537: the Dask scheduler at .* has had no workers for 2 s")
+    with cluster(tmp_path, workers=0) as (address, _), refused:
+        study(tmp_path, SOME, pool=Pool("dask", 2, address, wait=2.0), name="alone")
+    assert "has no workers yet; up to 2 s (pool.wait) are waited" in capfd.readouterr().err
+
+
+WITHOUT, OTHER = "raise ImportError('modelsel is not here')", "__version__ = '0.0.1'"
+
+
+@pytest.mark.parametrize(("text", "said"), [(WITHOUT, "has none"), (OTHER, "has 0.0.1"), ("", "with other files")])
+def test_workers_that_run_other_code_are_refused_before_the_first_cell(tmp_path, text, said):
+    package = tmp_path / "elsewhere" / "modelsel"
+    if text:
+        package.mkdir(parents=True)
+        (package / "__init__.py").write_text(text)
+    else:
+        shutil.copytree(Path(HERE) / "modelsel", package, ignore=shutil.ignore_patterns("__pycache__"))
+        with (package / "measure" / "error.py").open("a") as file:
+            file.write("# of another day\n")
+    with cluster(tmp_path, path=package.parent) as (address, _), pytest.raises(ConfigurationError, match="MSEL-538") as caught:
+        study(tmp_path, SOME, pool=Pool("dask", 2, address), name="other")
+    assert said in str(caught.value)
+    assert not list(tmp_path.glob("other/**/*.seg*"))
 
 
 @dataclass(frozen=True)

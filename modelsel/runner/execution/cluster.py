@@ -18,6 +18,7 @@ from typing import Any
 
 from modelsel.core.errors import ConfigurationError, ModelselError, Problem
 from modelsel.core.lru_cache import LRUCache
+from modelsel.planning.sources import own_digest
 from modelsel.runner.evaluation.context import RunContext
 
 
@@ -36,10 +37,11 @@ def is_one_of(*types: str) -> Callable[[BaseException], bool]:
     return lambda problem: any(kind.__name__ in types for kind in type(problem).__mro__)
 
 
-def open_pool(kind: str, scheduler: str | None, jobs: int, work: object) -> AbstractContextManager[Cluster]:
-    """Open a pool for the block. ConfigurationError when a package is missing or no scheduler answers."""
+def open_pool(kind: str, scheduler: str | None, jobs: int, work: object, wait: float = 60.0) -> AbstractContextManager[Cluster]:
+    """Open a pool for the block. ConfigurationError when a package is missing, or nobody is there who could compute."""
     if kind == "dask":
-        return dask_cluster(_import_package("dask.distributed", kind, "pip install 'modelsel[dask]'"), scheduler, jobs, work)
+        distributed = _import_package("dask.distributed", kind, "pip install 'modelsel[dask]'")
+        return dask_cluster(distributed, scheduler, jobs, work, wait)
     if kind == "ray":
         return ray_cluster(_import_package("ray", kind, "install ray"), jobs, work)
     return spark_cluster(_import_package("joblibspark.backend", kind, "install joblibspark and pyspark"), jobs, work)
@@ -60,6 +62,7 @@ DASK = "modelsel-dask"
 PATIENCE = 1, 2, 4  # seconds before the work is sent again
 GONE_AFTER = 5.0  # seconds without the scheduler after which it is given up
 LOOK = 0.5  # seconds between two looks at it
+NAMED = 3  # workers that are named
 DASK_DEATHS = "KilledWorker", "FutureCancelledError", "CancelledError"  # the last: a worker took shared data along
 
 
@@ -68,16 +71,22 @@ class SchedulerGone(Exception):  # noqa: N818  it is an event, not a mistake
 
 
 @contextmanager
-def dask_cluster(distributed: ModuleType, scheduler: str | None, jobs: int, work: object) -> Iterator[Cluster]:
+def dask_cluster(
+    distributed: ModuleType, scheduler: str | None, jobs: int, work: object, wait: float = 60.0
+) -> Iterator[Cluster]:
     """Open a Dask cluster for the block; joblib finds the scattered work among the arguments of a call, by identity.
 
-    Raises ConfigurationError when the scheduler goes away: whatever Dask and joblib make of it, that is what happened.
+    Raises ConfigurationError when a scheduler has no worker for so many seconds or one that runs other code, and when the
+    scheduler goes away: whatever Dask and joblib make of it, that is what happened.
     """
     from joblib import register_parallel_backend  # here and below: the pool of threads does without
 
     register_parallel_backend(DASK, _dask_backend())
     with _client(distributed, scheduler, jobs) as client:
         try:
+            if scheduler is not None:
+                _await_workers(client, scheduler, wait)
+                _refuse_other_code(client)
             yield Cluster(partial(_send, client, work), work, is_one_of(*DASK_DEATHS))
         except (ModelselError, KeyboardInterrupt):
             raise
@@ -85,6 +94,48 @@ def dask_cluster(distributed: ModuleType, scheduler: str | None, jobs: int, work
             if isinstance(problem, SchedulerGone) or client.status != "running":
                 raise ConfigurationError(_scheduler_gone(scheduler)) from problem
             raise
+
+
+def _await_workers(client: Any, scheduler: str, wait: float) -> None:
+    """Wait for the first worker, and say so after a while; ConfigurationError where none comes."""
+    began, told = time.monotonic(), False
+    while not _has_workers(client):
+        waited = time.monotonic() - began
+        if waited > wait:
+            what = f"the Dask scheduler at {scheduler} has had no workers for {wait:g} s"
+            fix = f"start some (`dask worker {scheduler}`), or wait longer: pool.wait=SECONDS"
+            raise ConfigurationError(Problem("MSEL-537", what, "pool.scheduler", fix))
+        if waited > GONE_AFTER and not told:
+            told = True
+            sys.stderr.write(f"modelsel: {scheduler} has no workers yet; up to {wait:g} s (pool.wait) are waited\n")
+        time.sleep(LOOK)
+
+
+def _has_workers(client: Any) -> bool:
+    """Say whether the scheduler knows workers; raise `SchedulerGone` where it does not answer."""
+    _await_scheduler(client)
+    return bool(client.nthreads())
+
+
+VERSION = "__import__('modelsel').__version__"  # a worker may lack the package that a function of ours would come from
+
+
+def _refuse_other_code(client: Any) -> None:
+    """Refuse workers that lack the package or run other files of it: their cells would count as computed by this one."""
+    here = importlib.import_module("modelsel").__version__
+    found = client.run(eval, VERSION, on_error="return")
+    equal = [name for name, version in found.items() if version == here]
+    digests = client.run(own_digest, workers=equal, on_error="return") if equal else {}
+    others = {name: "none" if isinstance(version, BaseException) else version for name, version in found.items()}
+    others = {name: version for name, version in others.items() if version != here}
+    others |= {name: f"{here} with other files" for name in equal if digests[name] != own_digest()}
+    if others:
+        named = ", ".join(f"{name} has {version}" for name, version in sorted(others.items())[:NAMED])
+        more = f", and {len(others) - NAMED} more" if len(others) > NAMED else ""
+        what = f"{len(others)} of {len(found)} workers do not run modelsel {here}: {named}{more}"
+        raise ConfigurationError(
+            Problem("MSEL-538", what, "pool.scheduler", f"install modelsel {here} where they run, as here")
+        )
 
 
 def _scheduler_gone(scheduler: str | None) -> Problem:

@@ -50,11 +50,15 @@ class JobExecutor(Protocol):
 
 @dataclass(frozen=True)
 class Pool:
-    """`n_jobs` workers, None or −1: as many as there are cores. `scheduler` is the address of a Dask scheduler."""
+    """`n_jobs` workers, None or −1: as many as there are cores.
+
+    `scheduler` is the address of a Dask scheduler, for whose workers so many seconds are waited.
+    """
 
     kind: str = "threads"
     n_jobs: int | None = None
     scheduler: str | None = None
+    wait: float = 60.0
 
     @property
     def jobs(self) -> int:
@@ -77,7 +81,7 @@ def choose_pool(pool: "PoolSettings | Pool", limits: CellLimits, candidates: Ite
     if limits.any and kind != "processes":
         why = "a thread cannot be stopped" if kind in IN_THIS_PROCESS else "its workers are not ours to stop"
         raise ConfigurationError(Problem("MSEL-532", f"pool={kind} cannot hold a limit: {why}", "limit", "use pool=processes"))
-    return Pool(kind, pool.n_jobs, pool.scheduler)
+    return Pool(kind, pool.n_jobs, pool.scheduler, pool.wait)
 
 
 def needs_process(candidate: Candidate) -> bool:
@@ -102,7 +106,7 @@ def open_executor(pool: Pool, work: RunContext, journal: Journal) -> Iterator[Jo
 
             yield stack.enter_context(processes(stack.enter_context(ship_work(work)), journal.folder, pool.jobs))
         else:
-            cluster = stack.enter_context(open_pool(pool.kind, pool.scheduler, pool.jobs, work))
+            cluster = stack.enter_context(open_pool(pool.kind, pool.scheduler, pool.jobs, work, pool.wait))
             yield partial(_on_cluster, cluster, journal)
 
 
