@@ -13,7 +13,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = [
     DOCS / "index.md",
     *sorted((DOCS / "howto").glob("*.md")),
-    *(DOCS / f"{name}.md" for name in ("thresholds", "calibration", "explanations", "export", "measures", "schemes")),
+    *(DOCS / f"{name}.md" for name in ("thresholds", "calibration", "explanations", "export", "measures", "schemes", "tables")),
 ]
 BLOCK = re.compile(r"^( *)```(console|python)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 GIVEN = {"grid_search.md": "from sklearn.datasets import load_wine\nX, y = load_wine(return_X_y=True)\n"}
