@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,13 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make.unpack(tmp_path_factory.mktemp("golden"))
 
 
+def without_sums(said: dict[str, Any]) -> dict[str, Any]:
+    """What was told, without the nats so far: a sum over the looks of other sets then, a running total of the table now."""
+    lines = [line.split(" | ") for line in said.get("markdown", "").splitlines()]
+    kept = "\n".join(" | ".join(cells[:7] + cells[8:] if len(cells) == 10 else cells) for cells in lines)
+    return {**said, "markdown": kept} if "markdown" in said else said
+
+
 @pytest.mark.slow
 def test_ledgers_exams_runs_and_certificates_are_read_as_before(record: Path) -> None:
     wanted, found = json.loads((record / make.TOLD).read_text("utf-8")), make.tell(record)
@@ -25,7 +33,7 @@ def test_ledgers_exams_runs_and_certificates_are_read_as_before(record: Path) ->
             (held, faults, unknown), now = said, found[place]
             assert (set(held) <= set(now[0]), now[1], set(unknown) <= set(now[2])) == (True, faults, True), place
         else:
-            assert make.includes(found[place], said), place
+            assert make.includes(without_sums(found[place]), without_sums(said)), place
 
 
 @pytest.mark.slow
