@@ -51,7 +51,7 @@ class Parquet(File):
             drawn = self._drawn(source)
             table = source.to_table(columns=names) if drawn is None else source.take(drawn.places, columns=names)
         except (pa.ArrowException, OSError, ValueError) as error:
-            what = f"its rows cannot be read ({str(error).splitlines()[0][:120]})"
+            what = f"its rows cannot be read ({_reason(error)[:120]})"
             raise DataError(Problem("MSEL-364", what, str(path), "write the file anew")) from error
         DataError.raise_if(self._problems(table))
         if not table.num_rows:
@@ -88,8 +88,13 @@ def open_parquet(path: Path) -> arrow.Dataset:
             return arrow.dataset(str(path), format="parquet")
         return arrow.dataset(_files(path), format="parquet", partitioning="hive")
     except (pa.ArrowException, OSError) as error:
-        what = f"not a Parquet file ({str(error).splitlines()[0]})"
+        what = f"not a Parquet file ({_reason(error)})"
         raise DataError(Problem("MSEL-364", what, str(path), "check dataset.path")) from error
+
+
+def _reason(error: Exception) -> str:
+    """What Arrow says, without the path before it: not everybody who reads an error may know it."""
+    return str(error).splitlines()[0].rpartition("': ")[2]
 
 
 def _differing(source: arrow.Dataset) -> Iterator[Problem]:
