@@ -94,7 +94,7 @@ class Duckdb(TableSettings):
             with duckdb.connect(self.database or ":memory:", self.database is not None, SETTINGS) as source:
                 kinds = [one.type for one in source.extract_statements(str(self.query))]
                 if kinds != [duckdb.StatementType.SELECT]:
-                    what, fix = "it is no single SELECT", "give one query, which changes nothing"
+                    what, fix = "it is not a single SELECT", "give one query, which changes nothing"
                     raise ConfigurationError(Problem("MSEL-376", what, "dataset.query", fix))
                 yield source
         except duckdb.Error as error:

@@ -306,6 +306,16 @@ def decode_text(data: bytes, encoding: str, path: Path) -> str:
         raise DataError(_undecodable(error, 0, encoding, path)) from error
 
 
+def is_of_table(path: Path) -> bool:
+    """Say whether a file of a folder holds rows of its table, as Spark and Arrow write them: no `_metadata`, no hidden file."""
+    return not path.name.startswith((".", "_"))
+
+
+def parquet_files(folder: Path) -> Iterator[Path]:
+    """Yield the Parquet files of a folder, however deep."""
+    return (path for path in folder.glob("**/*.parquet") if path.is_file() and is_of_table(path))
+
+
 class Stream(io.RawIOBase):
     """Blocks of bytes as a file that is read from its beginning to its end."""
 

@@ -15,7 +15,7 @@ from modelsel.core.errors import DataError, Problem
 from modelsel.core.proposal import Proposal
 from modelsel.dataset.arrow import can_be_read, column
 from modelsel.dataset.base import read_declaration
-from modelsel.dataset.files import File, Raw
+from modelsel.dataset.files import File, Raw, is_of_table, parquet_files
 from modelsel.dataset.sample import DrawnRows, draw_batches, keys
 
 
@@ -76,9 +76,10 @@ class Parquet(File):
 
 
 def _files(path: Path) -> list[str]:
-    """The files of a folder or a glob, sorted; what begins with a point or an underscore is none."""
-    found = glob(str(path), recursive=True) if has_magic(str(path)) else map(str, path.glob("**/*.parquet"))
-    return sorted(name for name in found if Path(name).is_file() and not Path(name).name.startswith((".", "_")))
+    """The files of a folder or a glob, sorted."""
+    if not has_magic(str(path)):
+        return sorted(map(str, parquet_files(path)))
+    return sorted(name for name in glob(str(path), recursive=True) if Path(name).is_file() and is_of_table(Path(name)))
 
 
 def open_parquet(path: Path) -> arrow.Dataset:

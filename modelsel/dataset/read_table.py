@@ -12,7 +12,7 @@ from modelsel.core.reading import TableReading
 from modelsel.core.spec import make
 from modelsel.core.types import Task
 from modelsel.dataset.column import RawColumn
-from modelsel.dataset.files import File, Raw, bare
+from modelsel.dataset.files import File, Raw, bare, parquet_files
 from modelsel.dataset.reading import PredictionRows, apply
 
 READERS = {
@@ -39,7 +39,7 @@ def kind_of_file(path: str | Path) -> str:
 
 def holds_parquet(path: str | Path) -> bool:
     """Say whether this is a folder in which Parquet files stand, however deep."""
-    return Path(path).is_dir() and next(Path(path).glob("**/*.parquet"), None) is not None
+    return Path(path).is_dir() and any(parquet_files(Path(path)))
 
 
 def reader(path: str | Path, **settings: object) -> File:

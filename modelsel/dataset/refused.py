@@ -83,9 +83,9 @@ def _unread(y: Any, said: str, numbers: bool) -> Iterator[Problem]:
     kind = type(found[0]).__name__ if len(found) else ""
     if said.startswith("Unknown label type"):
         fractions = "fractional numbers" if "continuous" in said else f"labels of type {kind}"
-        yield Problem("MSEL-365", f"{fractions} are no classes", "y", "make them texts, np.array(y, str), or take a regressor")
+        yield Problem("MSEL-365", f"{fractions} are not classes", "y", "make them texts, np.array(y, str), or take a regressor")
     elif numbers and found.dtype.kind not in "biuf" and said.startswith(("could not convert", "float()")):
-        yield Problem("MSEL-365", f"{kind} is no number", "y", "make them numbers")
+        yield Problem("MSEL-365", f"{kind} is not a number", "y", "make them numbers")
 
 
 def demand_labels(classes: Any) -> None:

@@ -88,7 +88,7 @@ def test_texts_are_no_numbers(door: str) -> None:
 
 def test_labels_of_a_type_that_only_some_doors_read_are_told_how_to_be_written() -> None:
     for y in (pd.Series(pd.period_range("2020", periods=2).repeat(N // 2)), np.array([0.5, 1.5] * (N // 2))):
-        with pytest.raises(ValueError, match=r"MSEL-365: .* are no classes, y; make them texts"):
+        with pytest.raises(ValueError, match=r"MSEL-365: .* are not classes, y; make them texts"):
             modelsel.classifier("stump").fit(X, y)
 
 

@@ -110,12 +110,12 @@ def test_what_is_wrong_in_a_drawn_row_is_told_by_its_place_in_the_file(folder: P
 @pytest.mark.parametrize(
     ("query", "why"),
     [
-        ("SELECT 1; SELECT 2", "no single SELECT"),
-        ("COPY (SELECT 1) TO 'stolen.csv'", "no single SELECT"),
-        ("DROP TABLE loans", "no single SELECT"),
+        ("SELECT 1; SELECT 2", "not a single SELECT"),
+        ("COPY (SELECT 1) TO 'stolen.csv'", "not a single SELECT"),
+        ("DROP TABLE loans", "not a single SELECT"),
         ("FROM nowhere", "Catalog Error"),
         ("selec", "Parser Error"),
-        ("", "no single SELECT"),
+        ("", "not a single SELECT"),
         ("SELECT * FROM loans, (SELECT unnest([1, 2])) ORDER BY random()", "another order"),
     ],
 )

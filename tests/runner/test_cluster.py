@@ -70,7 +70,7 @@ def test_workers_are_waited_for_and_a_scheduler_without_any_is_said(tmp_path, mo
     refused = pytest.raises(ConfigurationError, match=r"MSEL-537: the Dask scheduler at .* has had no workers for 2 s")
     with cluster(tmp_path, workers=0) as (address, _), refused:
         study(tmp_path, SOME, pool=Pool("dask", 2, address, wait=2.0), name="alone")
-    assert "has no workers yet; up to 2 s (pool.wait) are waited" in capfd.readouterr().err
+    assert "has no workers yet: waiting for them up to 2 s (pool.wait)" in capfd.readouterr().err
 
 
 WITHOUT, OTHER = "raise ImportError('modelsel is not here')", "__version__ = '0.0.1'"

@@ -107,7 +107,7 @@ def _await_workers(client: Any, scheduler: str, wait: float) -> None:
             raise ConfigurationError(Problem("MSEL-537", what, "pool.scheduler", fix))
         if waited > GONE_AFTER and not told:
             told = True
-            sys.stderr.write(f"modelsel: {scheduler} has no workers yet; up to {wait:g} s (pool.wait) are waited\n")
+            sys.stderr.write(f"modelsel: {scheduler} has no workers yet: waiting for them up to {wait:g} s (pool.wait)\n")
         time.sleep(LOOK)
 
 

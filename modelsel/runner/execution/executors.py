@@ -52,7 +52,7 @@ class JobExecutor(Protocol):
 class Pool:
     """`n_jobs` workers, None or −1: as many as there are cores.
 
-    `scheduler` is the address of a Dask scheduler, for whose workers so many seconds are waited.
+    `scheduler` is the address of a Dask scheduler, and `wait` the seconds to wait for its workers.
     """
 
     kind: str = "threads"
