@@ -182,7 +182,7 @@ def _faults_of_object(hint: Any, value: object, place: str) -> Iterator[str]:
     if not isinstance(value, Mapping):
         yield f"{place or 'it'} is not a mapping: {_shorten(value)}"
         return
-    hints, required = _keys(hint)
+    hints, required = keys(hint)
     for name, one in hints.items():
         if name in value:
             yield from _faults(one, value[name], f"{place}.{name}".lstrip("."))
@@ -191,7 +191,7 @@ def _faults_of_object(hint: Any, value: object, place: str) -> Iterator[str]:
 
 
 @cache
-def _keys(hint: Any) -> tuple[Mapping[str, object], frozenset[str]]:
+def keys(hint: Any) -> tuple[Mapping[str, object], frozenset[str]]:
     """The types of an object's keys, and those that have to be there."""
     hints = {name: get_args(one)[0] if get_origin(one) is NotRequired else one for name, one in get_type_hints(hint).items()}
     if is_typeddict(hint):
@@ -200,7 +200,7 @@ def _keys(hint: Any) -> tuple[Mapping[str, object], frozenset[str]]:
 
 
 def _is_required(field: Any) -> bool:
-    return field.default is MISSING and field.default_factory is MISSING
+    return field.default is MISSING and field.default_factory is MISSING and not field.metadata.get("optional")
 
 
 def _faults_of_items(origin: object, inner: tuple[object, ...], value: object, place: str) -> Iterator[str]:

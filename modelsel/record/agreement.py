@@ -12,7 +12,7 @@ import numpy as np
 
 from modelsel.config.build import reopen
 from modelsel.core.errors import ModelselError
-from modelsel.core.outcome import FindingShape, StudySummary
+from modelsel.core.outcome import FindingFacts, StudySummary
 from modelsel.guard.gate import Gate
 from modelsel.guard.reporting.audit import audit
 from modelsel.guard.reporting.report import AuditShape
@@ -25,7 +25,7 @@ Look = dict[str, Any]
 FIX = "do not quote this study: take the file from a backup, or run the study again"
 
 
-def disagreements(folder: RunFolder, report: AuditShape | None = None) -> list[FindingShape]:
+def disagreements(folder: RunFolder, report: AuditShape | None = None) -> list[FindingFacts]:
     """What the record says otherwise than its witnesses; `report` is the audit of its ledger, where there is one already.
 
     Raises ConfigurationError for a study.json that cannot be read.
@@ -38,8 +38,8 @@ def disagreements(folder: RunFolder, report: AuditShape | None = None) -> list[F
     return [_finding(what if " is not the file" in what else f"study.json was changed: {what}") for what in told]
 
 
-def _finding(message: str) -> FindingShape:
-    return {"code": "R003", "severity": "high", "message": message, "do": FIX}
+def _finding(message: str) -> FindingFacts:
+    return FindingFacts(code="R003", severity="high", message=message, do=FIX)
 
 
 def _looks_of(report: AuditShape) -> list[Look]:
@@ -82,15 +82,15 @@ def _other_than_the_ledger(outcome: StudySummary, every: Sequence[Look]) -> Iter
 
 def _other_than_the_candidates(outcome: StudySummary, rows: Sequence[Row]) -> Iterator[str]:
     """Compare the winner's scores with those of its row."""
-    mine = next((row for row in rows if row.id == outcome.winner["id"]), None)
+    mine = next((row for row in rows if row.id == outcome.winner.id), None)
     if mine is None:
-        yield f"its winner {outcome.winner['id'][:8]} is none of the candidates"
+        yield f"its winner {outcome.winner.id[:8]} is none of the candidates"
         return
-    cv = outcome.winner["cv"]
-    for name, said, known in (("mean", cv["mean"], mine.mean), ("se", cv["se"], mine.se)):
+    cv = outcome.winner.cv
+    for name, said, known in (("mean", cv.mean, mine.mean), ("se", cv.se, mine.se)):
         if said is not None and not np.isclose(said, known, rtol=1e-9, atol=1e-12, equal_nan=True):
             yield f"the winner's cross-validated {name} is {said:.6g}, and {known:.6g} in {CANDIDATES}"
-    folds = [np.nan if score is None else score for score in cv.get("folds", mine.folds)]
+    folds = [np.nan if score is None else score for score in (cv.folds if cv.states("folds") else mine.folds)]
     if len(folds) != len(mine.folds) or not np.allclose(folds, mine.folds, rtol=1e-9, atol=1e-12, equal_nan=True):
         yield f"the winner's scores on its folds are not those in {CANDIDATES}"
 

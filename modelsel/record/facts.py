@@ -11,7 +11,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modelsel.core.outcome import FailureShape, SchemeShape, StudySummary, TaskShape, WinnerShape
+from modelsel.core.facts import UNSTATED
+from modelsel.core.outcome import (
+    FailureFacts,
+    RefitFailureFacts,
+    SchemeFacts,
+    ScoreFacts,
+    SizeFacts,
+    StudySummary,
+    TaskFacts,
+    WeightsFacts,
+    WinnerFacts,
+)
 from modelsel.core.reading import TableReading
 from modelsel.core.selection import Selection
 from modelsel.core.spec import kind_of
@@ -82,31 +93,27 @@ class StudyRecord:
 # Facts of study.json: the task, the folds, the winner, the failures.
 
 
-def task(development: Task, sealed: Table) -> TaskShape:
+def task(development: Task, sealed: Table) -> TaskFacts:
     """Gather the facts of the task."""
-    found: TaskShape = {
-        "name": development.name, "rows": len(development) + len(sealed), "development_rows": len(development),
-        "test_rows": len(sealed), "features": len(development.features), "classes": list(development.class_names),
-        "kind": development.kind, "measured_in": getattr(development, "measured_in", ""),
-        "fingerprint": development.fingerprint,
-    }  # fmt: skip
-    if development.kind == "numbers":
-        del found["classes"]
-    else:
-        del found["measured_in"]
-    if development.weighing is not None:
-        found["weights"] = {"are": development.weighing.are, "factor": development.weighing.factor}
-    if development.units is not None and sealed.units is not None:
-        found["unit"], found["units"] = development.unit, len(np.unique(np.append(development.units, sealed.units)))
-    return found
+    weighing, units = development.weighing, development.units
+    many = None if units is None or sealed.units is None else len(np.unique(np.append(units, sealed.units)))
+    return TaskFacts(
+        name=development.name, rows=len(development) + len(sealed), development_rows=len(development),
+        test_rows=len(sealed), features=len(development.features),
+        classes=list(development.class_names) if development.kind == "classes" else UNSTATED, kind=development.kind,
+        measured_in=getattr(development, "measured_in", "") if development.kind == "numbers" else UNSTATED,
+        fingerprint=development.fingerprint,
+        weights=WeightsFacts(are=weighing.are, factor=weighing.factor) if weighing is not None else UNSTATED,
+        unit=development.unit if many else UNSTATED, units=many or UNSTATED,
+    )  # fmt: skip
 
 
-def scheme(kind: str, resampling: Resampling, trained: float) -> SchemeShape:
+def scheme(kind: str, resampling: Resampling, trained: float) -> SchemeFacts:
     """Gather the facts of the folds; `trained` is the share of the development rows that their models are fitted on."""
-    return {"name": kind, "folds": len(resampling.folds), "fingerprint": resampling.fingerprint, "trained": trained}
+    return SchemeFacts(name=kind, folds=len(resampling.folds), fingerprint=resampling.fingerprint, trained=trained)
 
 
-def winner(selection: Selection, failure: Failure | None = None) -> WinnerShape:
+def winner(selection: Selection, failure: Failure | None = None) -> WinnerFacts:
     """Return the facts of the winner: scores, and the candidates that it cannot be told from.
 
     The cross-validated score, and the estimate that allows for the choice; where it could not be fitted on all development
@@ -114,30 +121,25 @@ def winner(selection: Selection, failure: Failure | None = None) -> WinnerShape:
     """
     position, board = selection.winner, selection.board
     candidate = selection.candidates[position]
-    found: WinnerShape = {
-        "id": candidate.id,
-        "learner": kind_of(candidate.learner),
-        "entry": candidate.entry,
-        "parameters": settings_of(candidate, selection.assessed.numbers),
-        "complexity": {"name": board.unit[position], "value": float(board.complexity[position])},
-        "cv": {"mean": float(board.mean[position]), "se": float(board.se[position]), "folds": board.folds[position].tolist()},
-        "corrected": selection.corrected,
-        "measures": {name: float(each[position]) for name, each in selection.beside.items()},
-        "indistinguishable": [board.ids[other] for other in selection.indistinguishable],
-        "every_best": None if selection.every_best is None else [board.ids[one] for one in selection.every_best],
-    }
-    never = float(selection.means["never_judged"][position])
-    if not np.isnan(never):  # out of bag: rows that every tree has drawn, judged by the class shares of all rows
-        found["never_out_of_bag"] = int(never)
-    if failure:
-        found["failure"] = {"status": failure.status, "reason": failure.reason}
-    return found
+    never = float(selection.means["never_judged"][position])  # out of bag: rows drawn by all trees, judged by class shares
+    return WinnerFacts(
+        id=candidate.id, learner=kind_of(candidate.learner), entry=candidate.entry,
+        parameters=settings_of(candidate, selection.assessed.numbers),
+        complexity=SizeFacts(name=board.unit[position], value=float(board.complexity[position])),
+        cv=ScoreFacts(mean=float(board.mean[position]), se=float(board.se[position]), folds=board.folds[position].tolist()),
+        corrected=selection.corrected,
+        measures={name: float(each[position]) for name, each in selection.beside.items()},
+        indistinguishable=[board.ids[other] for other in selection.indistinguishable],
+        every_best=None if selection.every_best is None else [board.ids[one] for one in selection.every_best],
+        never_out_of_bag=UNSTATED if np.isnan(never) else int(never),
+        failure=RefitFailureFacts(status=failure.status, reason=failure.reason) if failure else UNSTATED,
+    )  # fmt: skip
 
 
-def failures(selection: Selection) -> tuple[FailureShape, ...]:
+def failures(selection: Selection) -> tuple[FailureFacts, ...]:
     """Candidates that did not finish, with the reason; those that left a race have not failed."""
     return tuple(
-        {"id": candidate.id, "status": status, "reason": reason}
+        FailureFacts(id=candidate.id, status=status, reason=reason)
         for candidate, status, reason in zip(selection.candidates, selection.status, selection.reasons, strict=True)
         if status not in ("ok", "dropped")
     )

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from modelsel.core import stored
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.outcome import SCHEMA, StudyShape, StudySummary
+from modelsel.core.outcome import SCHEMA, StudySummary
 from modelsel.core.selection import Assessed, Losses, Selection
 from modelsel.core.system.machine import memory
 from modelsel.core.types import Integers, Targets
@@ -48,8 +48,7 @@ LONGEST_PATH = 4096  # bytes of `latest` where it is a line of text
 DAMAGED = "MSEL-612"
 DEEPEST = 50  # levels of a configuration
 AGAIN = "take it from a backup, or run the study again: its finished cells are kept"
-# Of study.json: what earlier versions did not write.
-LATER = r"task\.kind|winner\.(entry|measures|every_best)|findings\[\d+\]\.do|nested\.\w+"
+LATER = r"nested\.\w+"  # of study.json what earlier versions did not write, and no default takes the place of
 STRANGENESS = "strangeness.npz"  # beside a fold's model: of the rows that it did not see
 SUMMED = (CONFIG, CANDIDATES, LOSSES, DETAILS, EXPLANATION)  # files whose sums study.json states
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
@@ -163,11 +162,11 @@ class RunFolder:
             found = stored.mapping(stored.text(self.path / OUTCOME))
             if isinstance(found.get("schema"), int) and found["schema"] > SCHEMA:
                 raise ValueError(f"schema {found['schema']} was written by a later modelsel, {found.get('modelsel')}")
-            stored.conforming(StudyShape, found, LATER)
+            stored.conforming(StudySummary, found, LATER)
             if unsaid := [place for place, value in _numbers_of(found) if value is None]:
                 raise ValueError(f"{unsaid[0]} is no number")
             found.pop("files", None)
-            return kind.from_dict({**found, **instead})
+            return kind.read({**found, **instead})
 
     def config(self) -> dict[str, Any]:
         with self._reading(CONFIG):
@@ -516,7 +515,7 @@ class RecordedRun:
 
     @property
     def classes(self) -> Sequence[str]:
-        return list(self.outcome.task.get("classes", ()))
+        return list(self.outcome.task.classes)
 
 
 # study.log: what the study did and when, a line each, secrets left out.

@@ -41,7 +41,7 @@ def _none_if_missing(value: object) -> object:
 
 def _candidates(run: RecordedRun) -> Iterator[Line]:
     """Yield a line per candidate, with its difference from the winner."""
-    won, near = run.outcome.winner["id"], set(run.outcome.winner.get("indistinguishable", ()))
+    won, near = run.outcome.winner.id, set(run.outcome.winner.indistinguishable)
     times = run.details.get("predict_1000_rows") or {}
     best = next(row.mean for row in run.candidates if row.id == won)
     for row in run.candidates:
@@ -95,13 +95,13 @@ def _scores(run: RecordedRun) -> Iterator[Line]:
 
 
 def _floor(run: RecordedRun) -> Iterator[Line]:
-    for line in run.outcome.extra.get("floor", ()):
-        yield {**line, **(line["cv"] or {})}
+    for line in run.outcome.floor:
+        yield {**line, **(line.cv or {})}
 
 
 def _outer_folds(run: RecordedRun) -> Iterator[Line]:
-    nested = run.outcome.extra.get("nested") or {"scores": (), "winners": ()}
-    for fold, (score, winner) in enumerate(zip(nested["scores"], nested["winners"], strict=True)):
+    nested = run.outcome.nested
+    for fold, (score, winner) in enumerate(zip(nested.scores, nested.winners, strict=True) if nested else ()):
         yield {"fold": fold, "score": score, "winner": winner}
 
 

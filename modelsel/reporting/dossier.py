@@ -10,7 +10,7 @@ from html import escape
 from itertools import islice
 from typing import Literal
 
-from modelsel.core.outcome import FindingShape, StudySummary
+from modelsel.core.outcome import FindingFacts, StudySummary
 from modelsel.guard.reporting.page import NOT_SHOWN
 from modelsel.guard.reporting.report import TestSetShape
 from modelsel.record.documents import DataShape, audit_of
@@ -180,12 +180,12 @@ class Record:
     @property
     def tested(self) -> bool:
         """Say whether rows were sealed for a test."""
-        return bool(self.outcome.task["test_rows"])
+        return bool(self.outcome.task.test_rows)
 
     @property
     def parameters(self) -> Mapping[str, object]:
         """The settings of the chosen candidate that are set."""
-        known = self.outcome.winner["parameters"]
+        known = self.outcome.winner.parameters
         return {name: value for name, value in known.items() if name != "kind" and value is not None}
 
     @property
@@ -194,7 +194,7 @@ class Record:
         return self.details.get("data", {})
 
     @property
-    def findings(self) -> Sequence[FindingShape]:
+    def findings(self) -> Sequence[FindingFacts]:
         """The findings of the study."""
         return self.outcome.findings
 
@@ -206,7 +206,7 @@ class Record:
 
     def sentences(self, *begins: str) -> str:
         """The messages of findings, by the beginnings of their codes."""
-        return _texts(one for one in self.outcome.findings if one["code"].startswith(begins))
+        return _texts(one for one in self.outcome.findings if one.code.startswith(begins))
 
     def settings(self, *names: str) -> str:
         """Settings of the chosen candidate by the last part of their names, in words."""
@@ -221,9 +221,9 @@ def _list_settings(settings: Mapping[str, object]) -> str:
     return ", ".join(f"{name}={value}" for name, value in settings.items() if value not in (None, [], {}, ""))
 
 
-def _texts(findings: Iterable[FindingShape]) -> str:
+def _texts(findings: Iterable[FindingFacts]) -> str:
     """Return the texts of findings."""
-    return "; ".join(f"{one['code']}: {one['message']}" for one in islice(findings, SHOWN))
+    return "; ".join(f"{one.code}: {one.message}" for one in islice(findings, SHOWN))
 
 
 def _words(name: str) -> str:
@@ -251,9 +251,9 @@ def _target(record: Record) -> str:
     """Name the target and what it is."""
     task = record.outcome.task
     name = record.config["dataset"].get("target") or "that of the table"
-    what = f"a number{' in ' + str(task['measured_in']) if task.get('measured_in') else ''}"
-    if "classes" in task:
-        what = f"one of {len(task['classes'])} classes"
+    what = f"a number{' in ' + str(task.measured_in) if task.measured_in else ''}"
+    if not task.of_numbers:
+        what = f"one of {len(task.classes)} classes"
     return f"The target is {name}, {what}."
 
 
@@ -296,8 +296,8 @@ def _candidates(record: Record) -> str:
     """Count the candidates, by what became of them."""
     counts = record.outcome.candidates
     learners = ", ".join([*dict.fromkeys(row.label for row in record.folder.candidates())][:SHOWN])
-    said = f"{counts['declared']:,} candidates were declared, {counts['distinct']:,} of them distinct ({learners})"
-    ended = f"{counts['failed']} failed, {counts['skipped']} were skipped"
+    said = f"{counts.declared:,} candidates were declared, {counts.distinct:,} of them distinct ({learners})"
+    ended = f"{counts.failed} failed, {counts.skipped} were skipped"
     return f"{said}; {ended}."
 
 
@@ -311,8 +311,8 @@ def _fold_sizes(record: Record) -> str | None:
 
 
 def _floor(record: Record) -> str | None:
-    floors = record.outcome.extra.get("floor") or ()
-    said = ", ".join(f"{one['learner']} {score(one['cv']['mean'])}" for one in floors if one["cv"])
+    floors = record.outcome.floor
+    said = ", ".join(f"{one.learner} {score(one.cv.mean)}" for one in floors if one.cv)
     return f"On the same folds: {said}." if said else None
 
 
@@ -329,9 +329,9 @@ def _looks(record: Record) -> str | None:
 def _units(record: Record) -> str | None:
     """Tell which rows belong together; None where each stands for itself."""
     task, groups = record.outcome.task, record.data.get("groups")
-    if not task.get("unit") and not groups:
+    if not task.unit and not groups:
         return None
-    said = f"Rows of one {task.get('unit') or 'group'} belong together ({task.get('units') or groups:,} of them)"
+    said = f"Rows of one {task.unit or 'group'} belong together ({task.units or groups:,} of them)"
     return f"{said}; folds and the test keep each whole."
 
 
@@ -340,24 +340,24 @@ def _features(record: Record) -> str | None:
     features = record.data.get("features")
     if not features:
         return None
-    count = int(record.outcome.task["features"])
+    count = int(record.outcome.task.features)
     said = ", ".join(f"{one['name']} ({one['kind']})" for one in features[:SHOWN])
     more = f" and {count - SHOWN} more" if count > SHOWN else ""
     return f"{plural(count, 'feature')}: {said}{more}; quartiles or levels of each are on record."
 
 
 def _measures(record: Record) -> str | None:
-    values = [(name, value) for name, value in (record.outcome.winner.get("measures") or {}).items() if value is not None]
+    values = [(name, value) for name, value in (record.outcome.winner.measures or {}).items() if value is not None]
     said = ", ".join(f"{name.replace('_', ' ')} {score(value)}" for name, value in values[:SHOWN])
     return f"Of the chosen one, cross-validated, also: {said}." if said else None
 
 
 def _estimate(record: Record) -> str:
     """Tell the cross-validated score, and what it is after allowing for the choice."""
-    cv, fixed = record.outcome.winner["cv"], record.outcome.winner.get("corrected")
-    said = f"Cross-validated: {score(cv['mean'])}, standard error {score(cv['se'])}"
+    cv, fixed = record.outcome.winner.cv, record.outcome.winner.corrected
+    said = f"Cross-validated: {score(cv.mean)}, standard error {score(cv.se)}"
     if fixed:
-        said += f"; {score(fixed['mean'])} {interval((fixed['low'], fixed['high']))} after allowing for the choice"
+        said += f"; {score(fixed.mean)} {interval((fixed.low, fixed.high))} after allowing for the choice"
     return f"{said}."
 
 
@@ -377,9 +377,9 @@ def _tests(record: Record) -> str:
     """Say which candidates cannot be told from the chosen one, and by what."""
     winner = record.outcome.winner
     how = "paired differences over folds, Holm-adjusted, 5 %"
-    if winner.get("every_best") is not None:
+    if winner.every_best is not None:
         how = "a bootstrap of the rows, all candidates at once, the fold models taken as given, 95 %"
-    same = plural(len(winner.get("indistinguishable", ())), "other candidate")
+    same = plural(len(winner.indistinguishable), "other candidate")
     return f"{_upper(same)} cannot be told from the chosen one ({how})."
 
 
@@ -407,7 +407,7 @@ def _slices(record: Record) -> str | None:
 
 def _output(record: Record) -> str:
     """Say what the model returns."""
-    if "classes" not in record.outcome.task:
+    if record.outcome.task.of_numbers:
         return "The model returns a number."
     threshold = record.parameters.get("threshold")
     how = f"threshold {threshold}" if threshold else "the class of the highest score, without a threshold of its own"
@@ -437,10 +437,10 @@ def _when(record: Record) -> str | None:
 Sentence = Callable[[Record], str | None]
 FACTS: Mapping[str, tuple[str, Sentence]] = {  # by the names of `reporting/checklists.py`: where it stands, what it says
     "data": (f"{CONFIG}, dataset",
-             lambda run: f"The table {run.outcome.task['name']} was read as {_list_settings(run.config['dataset'])}."),
+             lambda run: f"The table {run.outcome.task.name} was read as {_list_settings(run.config['dataset'])}."),
     "fingerprint": (
         f"{STUDY}, task.fingerprint",
-        lambda run: f"Its rows have the fingerprint {run.outcome.task['fingerprint']}, whatever the file is called."),
+        lambda run: f"Its rows have the fingerprint {run.outcome.task.fingerprint}, whatever the file is called."),
     "software": (f"{STUDY}, modelsel; {DETAILS}, commit", _software),
     "specification": (f"{STUDY}, spec_id; {CONFIG}",
                       lambda run: f"The whole configuration has the identity {run.outcome.spec_id}."),
@@ -468,7 +468,7 @@ FACTS: Mapping[str, tuple[str, Sentence]] = {  # by the names of `reporting/chec
     "missing": (f"{DETAILS}, data.features", _tell_gaps),
     "missing_policy": (
         f"{STUDY}, winner.parameters",
-        lambda run: f"The chosen {run.outcome.winner['learner']} treats missing values so: "
+        lambda run: f"The chosen {run.outcome.winner.learner} treats missing values so: "
                     f"{run.settings('missing', 'preparer', 'steps') or 'by its own rule, which its page tells'}."),
     "left_out": (
         f"{STUDY}, findings",
@@ -479,7 +479,7 @@ FACTS: Mapping[str, tuple[str, Sentence]] = {  # by the names of `reporting/chec
     "checks": (
         f"{STUDY}, findings; docs/findings.md",
         lambda run: "The table was checked for odd rows, columns and cells: "
-                    f"{_texts(one for one in run.findings if not one['code'].startswith(OTHERS)) or 'nothing was found'}."),
+                    f"{_texts(one for one in run.findings if not one.code.startswith(OTHERS)) or 'nothing was found'}."),
     "preparation": (f"{STUDY}, winner.parameters", _preparation),
     "candidates": (f"{STUDY}, candidates; {CANDIDATES}", _candidates),
     "space": (
@@ -488,7 +488,7 @@ FACTS: Mapping[str, tuple[str, Sentence]] = {  # by the names of `reporting/chec
                     f"({', '.join([*run.config['space']][:SHOWN])}), with its scores."),
     "folds": (
         f"{STUDY}, scheme",
-        lambda run: f"All candidates were judged on the same {plural(int(run.outcome.scheme['folds']), 'fold')} "
+        lambda run: f"All candidates were judged on the same {plural(int(run.outcome.scheme.folds), 'fold')} "
                     "({name}, fingerprint {fingerprint}) of the development rows.".format_map(run.outcome.scheme)),
     "fold_sizes": (f"{DETAILS}, folds", _fold_sizes),
     "split": (
@@ -500,8 +500,8 @@ FACTS: Mapping[str, tuple[str, Sentence]] = {  # by the names of `reporting/chec
         lambda run: f"The rule “{_words(run.outcome.rule)}”, by {_words(run.outcome.measure)}, was declared beforehand."),
     "winner": (
         f"{STUDY}, winner",
-        lambda run: f"Chosen: {run.outcome.winner.get('entry') or run.outcome.winner['learner']} "
-                    f"{run.outcome.winner['id'][:8]} ({_list_settings(run.parameters)})."),
+        lambda run: f"Chosen: {run.outcome.winner.name} "
+                    f"{run.outcome.winner.id[:8]} ({_list_settings(run.parameters)})."),
     "model": (
         "model/",
         lambda run: "The fitted model is on record; `modelsel export` writes it for other systems."
@@ -539,5 +539,5 @@ FACTS: Mapping[str, tuple[str, Sentence]] = {  # by the names of `reporting/chec
     "limits": ("`modelsel audit`", lambda run: " ".join(NOT_SHOWN) if run.tested else None),
     "findings": (
         f"{STUDY}, findings",
-        lambda run: f"Findings of weight: {_texts(one for one in run.findings if one['severity'] in GRAVE) or 'none'}."),
+        lambda run: f"Findings of weight: {_texts(one for one in run.findings if one.severity in GRAVE) or 'none'}."),
 }  # fmt: skip

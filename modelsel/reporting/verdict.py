@@ -8,7 +8,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from modelsel.core.outcome import FloorShape, ScoreShape, StudySummary, TestResult, mean_size
+from modelsel.core.outcome import FloorFacts, ScoreFacts, StudySummary, TestResult, mean_size
 from modelsel.core.types import Finding
 from modelsel.guard.reporting.report import AuditShape, NextLookShape
 from modelsel.record.candidates import Row, varied_parameters
@@ -72,7 +72,7 @@ def brief(folder: RunFolder, here: Path | None = None) -> str:
     """The closing text on one screen: what is wrong, what was chosen, its worth, what may be quoted, where the rest is."""
     outcome = outcome_as_read(folder.outcome())
     first, *_ = winner(outcome, rows_as_read(folder.outcome(), folder.candidates()))
-    found = [Finding(one["code"], one["severity"], one["message"], one.get("do", "")) for one in outcome.findings]
+    found = [Finding.read(one) for one in outcome.findings]
     graver = [one for one in found if one.severity in GRAVE]
     lines = [
         ("winner", [first]),
@@ -97,12 +97,12 @@ def _say_test(outcome: StudySummary, folder: RunFolder) -> list[str]:
 def quotable(outcome: StudySummary) -> str:
     """Say which number may be quoted as what the winner is worth on new rows, and with what beside it."""
     result = outcome.test
-    corrected = outcome.winner.get("corrected")
+    corrected = outcome.winner.corrected
     estimate = "the corrected score with its interval" if corrected else "no score: the cross-validated one is the best of many"
     if result is None or result.refused:
         return f"{estimate}; nothing was tested, so say that it comes from the rows that chose"
-    against = [one for one in outcome.findings if one["severity"] in ("high", "critical") and one["code"] in result.flags]
-    codes = ", ".join(dict.fromkeys(one["code"] for one in against))
+    against = [one for one in outcome.findings if one.severity in ("high", "critical") and one.code in result.flags]
+    codes = ", ".join(dict.fromkeys(one.code for one in against))
     if result.interval is None and against:
         return f"not the test score as one of unseen rows ({codes}); {estimate}, which comes from the rows that chose"
     if result.interval is None:
@@ -117,10 +117,10 @@ def quotable(outcome: StudySummary) -> str:
 
 def alike(outcome: StudySummary) -> str:
     """Say how many candidates cannot be told from the winner, and where it is for want of folds and not of rows."""
-    same, folds = len(outcome.winner.get("indistinguishable", ())), int(outcome.scheme.get("folds") or 0)
+    same, folds = len(outcome.winner.indistinguishable), int(outcome.scheme.folds or 0)
     if not same:
         return ""
-    over_folds = outcome.winner.get("every_best") is None  # of a measure that is not a mean over rows, or of an older version
+    over_folds = outcome.winner.every_best is None  # of a measure that is not a mean over rows, or of an older version
     if over_folds and 1 < folds <= FEW_FOLDS:
         return f"{folds} folds are too few to tell {plural(same, 'other candidate')} from it"
     return f"the data cannot tell {plural(same, 'other candidate')} from it"
@@ -133,11 +133,11 @@ def _which_look(result: TestResult | None) -> list[str]:
 
 def _worth(outcome: StudySummary) -> list[tuple[str, list[str]]]:
     """Write the corrected score with its interval and what weakens it, the cross-validated one, and the nested estimate."""
-    corrected, (plain, *_) = outcome.winner.get("corrected"), cross_validated(outcome)
+    corrected, (plain, *_) = outcome.winner.corrected, cross_validated(outcome)
     told = []
     if corrected:
-        words = f"{score(corrected['mean'])} {interval((corrected['low'], corrected['high']))}, for having picked the best"
-        told = [("corrected score", [words, str(corrected.get("caution") or "")])]
+        words = f"{score(corrected.mean)} {interval((corrected.low, corrected.high))}, for having picked the best"
+        told = [("corrected score", [words, corrected.caution])]
     return [*told, ("cross-validated", [plain, *say_nested(outcome)])]
 
 
@@ -146,31 +146,29 @@ def headline(outcome: StudySummary) -> str:
     counts = outcome.candidates
     beside = [f"{counts[name]} {name}" for name in ("failed", "skipped", "dropped") if counts.get(name)]
     others = f" ({', '.join(beside)})" if beside else ""
-    compared = f"{plural(counts.get('ok', 0), 'candidate')} compared{others}"
-    return (
-        f"{outcome.study}: {compared} by {outcome.measure}{in_unit(outcome)}, {outcome.scheme.get('name')}, rule {outcome.rule}"
-    )
+    compared = f"{plural(counts.ok, 'candidate')} compared{others}"
+    return f"{outcome.study}: {compared} by {outcome.measure}{in_unit(outcome)}, {outcome.scheme.name}, rule {outcome.rule}"
 
 
 def winner(outcome: StudySummary, table: Sequence[Row]) -> list[str]:
     """The winner by name, what tells it from the rest of its entry, who cannot be told from it, and how far the next is."""
     won = outcome.winner
-    telling = settings(dict(setting_name(*one) for one in varied_parameters(table).get(won["id"], {}).items()))
-    size = mean_size(won["complexity"]["value"], won["complexity"]["name"])
+    telling = settings(dict(setting_name(*one) for one in varied_parameters(table).get(won.id, {}).items()))
+    size = mean_size(won.complexity.value, won.complexity.name)
     equal = alike(outcome)
-    first = f"{won.get('entry') or won['learner']} {won['id'][:8]}: {f'{telling}; ' if telling else ''}{size}"
+    first = f"{won.name} {won.id[:8]}: {f'{telling}; ' if telling else ''}{size}"
     return list(filter(None, (first, equal, next_best(outcome, table))))
 
 
 def ensembles(outcome: StudySummary) -> list[str]:
     """Say of each ensemble what it is the mean of, and what picking it is worth."""
     said = []
-    for one in outcome.extra.get("ensembles", ()):
-        parts = sorted(one["members"], key=lambda member: -member["times"])
-        told = ", ".join(f"{part['times']} × {part['entry']} {part['id'][:8]}" for part in parts)
-        own = one["corrected"]
-        worth = f"; {score(own['mean'])} {interval((own['low'], own['high']))}, picked anew in each resample" if own else ""
-        said.append(f"{one['entry']} {one['id'][:8]} is the mean of {told}{worth}")
+    for one in outcome.ensembles:
+        parts = sorted(one.members, key=lambda member: -member.times)
+        told = ", ".join(f"{part.times} × {part.entry} {part.id[:8]}" for part in parts)
+        own = one.corrected
+        worth = f"; {score(own.mean)} {interval((own.low, own.high))}, picked anew in each resample" if own else ""
+        said.append(f"{one.entry} {one.id[:8]} is the mean of {told}{worth}")
     return said
 
 
@@ -181,7 +179,7 @@ def simpler(recorded: StudySummary, table: Sequence[Row], higher_is_better: bool
     standard error is not known. The study is read as it was recorded: the rule knows no roots.
     """
     rows = [row for row in table if row.rank]
-    won = next((row for row in rows if row.id == recorded.winner["id"]), None)
+    won = next((row for row in rows if row.id == recorded.winner.id), None)
     if recorded.rule != "best" or won is None or not (is_known(won.se) and is_known(won.complexity)):
         return ""
     sign = -1.0 if higher_is_better else 1.0
@@ -198,47 +196,47 @@ def simpler(recorded: StudySummary, table: Sequence[Row], higher_is_better: bool
 
 def cross_validated(outcome: StudySummary) -> list[str]:
     """Mean and standard error, and the estimate that allows for having picked the best."""
-    cv, corrected = outcome.winner["cv"], outcome.winner.get("corrected")
+    cv, corrected = outcome.winner.cv, outcome.winner.corrected
     caveat = "" if corrected else ", optimistic: it is the best of many"
-    lines = [f"{score(cv['mean'])} ± {score(cv['se'], cv['mean'])}{caveat}"]
-    if corrected and corrected["method"] == "bbc":  # the nested estimate has a line of its own
-        ends = interval((corrected["low"], corrected["high"]))
-        lines.append(f"{score(corrected['mean'])} {ends} after allowing for the choice ({corrected['method'].upper()})")
-        lines += [corrected["caution"]] if "caution" in corrected else []
-    if never := outcome.winner.get("never_out_of_bag"):
+    lines = [f"{score(cv.mean)} ± {score(cv.se, cv.mean)}{caveat}"]
+    if corrected and corrected.method == "bbc":  # the nested estimate has a line of its own
+        ends = interval((corrected.low, corrected.high))
+        lines.append(f"{score(corrected.mean)} {ends} after allowing for the choice ({corrected.method.upper()})")
+        lines += [corrected.caution] if corrected.caution else []
+    if never := outcome.winner.never_out_of_bag:
         lines.append(f"{plural(never, 'row')} never out of bag, judged by the class shares of all rows")
     return [*lines, *say_nested(outcome)]
 
 
 def say_nested(outcome: StudySummary) -> list[str]:
     """Write the estimate by nested cross-validation, where there is one."""
-    if not (found := outcome.extra.get("nested")):
+    if not (found := outcome.nested):
         return []
-    ends, folds = interval((found["low"], found["high"])), len(found["scores"])
-    how = "approximate" if found["method"] == "nested" else found["label"]
-    same = f"the same winner in {percent(found['agreement'])} of {folds} outer folds"
-    return [f"{score(found['mean'])} {ends} by nested cross-validation, {how}; {same}"]
+    ends, folds = interval((found.low, found.high)), len(found.scores)
+    how = "approximate" if found.method == "nested" else found.label
+    same = f"the same winner in {percent(found.agreement)} of {folds} outer folds"
+    return [f"{score(found.mean)} {ends} by nested cross-validation, {how}; {same}"]
 
 
 def grave(outcome: StudySummary) -> list[str]:
     """The flags of the look but those that only inform."""
-    harmless = {finding["code"] for finding in outcome.findings if finding["severity"] == "info"}
+    harmless = {finding.code for finding in outcome.findings if finding.severity == "info"}
     return [flag for flag in (outcome.test.flags if outcome.test else ()) if flag not in harmless]
 
 
 def test(outcome: StudySummary, audit: AuditShape | None, folder: RunFolder) -> list[str]:
     """The released answer with its interval, which look it was, and what the next one would cost."""
     result, flags = outcome.test, grave(outcome)
-    if not outcome.task["test_rows"]:
-        many = outcome.candidates.get("ok", 0)
+    if not outcome.task.test_rows:
+        many = outcome.candidates.ok
         shown = (
             f"the score above is the best of {many:,} on assessment rows"
             if many > 1
             else "the score above is on assessment rows"
         )
         return [f"no rows are sealed (split=none): {shown}", _trace(outcome)]
-    if result is None and (closed := outcome.extra.get("closed")):
-        return [f"left closed (final_test=auto): {closed['reason']}", f"mend it, or `{closed['open']}` opens it as it is"]
+    if result is None and (closed := outcome.closed):
+        return [f"left closed (final_test=auto): {closed.reason}", f"mend it, or `{closed.open}` opens it as it is"]
     if result is None:
         return [f"not opened; `modelsel test {folder.path.parent.name}` opens it"]
     if result.refused:
@@ -255,16 +253,16 @@ def test(outcome: StudySummary, audit: AuditShape | None, folder: RunFolder) -> 
 
 def _blocks(outcome: StudySummary) -> str:
     """The range of the winner's scores over blocks of development rows, where rows in time have no interval."""
-    folds = [value for value in outcome.winner["cv"].get("folds", ()) if value is not None]
-    in_time = any(str(one["message"]) == "not certified: rows in time" for one in outcome.findings)
-    if not in_time or outcome.scheme["name"] != "time_split" or len(folds) < 2:
+    folds = [value for value in outcome.winner.cv.folds if value is not None]
+    in_time = any(str(one.message) == "not certified: rows in time" for one in outcome.findings)
+    if not in_time or outcome.scheme.name != "time_split" or len(folds) < 2:
         return ""
     return f"; over {len(folds)} blocks of development rows it ranged from {score(min(folds))} to {score(max(folds))}"
 
 
 def _trace(outcome: StudySummary) -> str:
     """Describe the trace in the ledger of a choice without sealed rows."""
-    codes = {finding["code"] for finding in outcome.findings}
+    codes = {finding.code for finding in outcome.findings}
     if "G005" in codes:
         return "a published experiment: not in the ledger"
     return "nothing of it is in the ledger" if "G004" in codes else "in the ledger: all rows chose, and cannot be a test later"
@@ -272,7 +270,7 @@ def _trace(outcome: StudySummary) -> str:
 
 def unit_of(outcome: StudySummary) -> str:
     """The unit of the target, empty where none is declared."""
-    return str(outcome.task.get("measured_in") or "")
+    return outcome.task.measured_in or ""
 
 
 def say_score(result: TestResult, found: Sequence[Mapping[str, object]] = (), unit: str = "") -> str:
@@ -289,8 +287,8 @@ def _say_cap(result: TestResult) -> str:
     """Say the cap of a loss, and how many rows lost more; empty without a cap."""
     if result.cap is None or result.above is None:
         return ""
-    beyond = f"{result.above['rows']:,} of {plural(result.n, 'row')} lost more"
-    return f"; a row counts at most {number(result.cap)}, and {beyond}, {interval(result.above['interval'])} of all"
+    beyond = f"{result.above.rows:,} of {plural(result.n, 'row')} lost more"
+    return f"; a row counts at most {number(result.cap)}, and {beyond}, {interval(result.above.interval)} of all"
 
 
 def units_in_words(unit: str) -> str:
@@ -326,12 +324,12 @@ def look(result: TestResult) -> str:
 
 def findings(outcome: StudySummary) -> list[str]:
     """List findings of medium severity and above, with what to do, and the command that prints the page of the gravest."""
-    graver = [f for f in outcome.findings if f["severity"] in GRAVE]
-    said = [f"{f['code']} ({f['severity']}): {f['message']}{'; ' + f['do'] if f.get('do') else ''}" for f in graver]
+    graver = [f for f in outcome.findings if f.severity in GRAVE]
+    said = [f"{f.code} ({f.severity}): {f.message}{'; ' + f.do if f.do else ''}" for f in graver]
     if not graver:
         return []
-    gravest = max(graver, key=lambda f: GRAVE.index(f["severity"]))
-    return [*said, f"what a code means: `modelsel explain {gravest['code']}`"]
+    gravest = max(graver, key=lambda f: GRAVE.index(f.severity))
+    return [*said, f"what a code means: `modelsel explain {gravest.code}`"]
 
 
 def ledger(outcome: StudySummary, audit: AuditShape | None) -> list[str]:
@@ -411,10 +409,9 @@ class BaselineLine:
     reason: str
 
     @classmethod
-    def of(cls, said: FloorShape) -> "BaselineLine":
-        cv: ScoreShape = said["cv"] or {"mean": math.nan, "se": math.nan}
-        se = math.nan if cv["se"] is None else cv["se"]
-        return cls(said["id"], said["learner"], bool(said["candidate"]), cv["mean"], se, said["reason"])
+    def of(cls, said: FloorFacts) -> "BaselineLine":
+        cv = said.cv or ScoreFacts(mean=math.nan, se=math.nan)
+        return cls(said.id, said.learner, bool(said.candidate), cv.mean, math.nan if cv.se is None else cv.se, said.reason)
 
     @property
     def has_score(self) -> bool:
@@ -431,7 +428,7 @@ class BaselineLine:
 
 def lines(outcome: StudySummary) -> list[BaselineLine]:
     """Every line of the floor on record."""
-    return [BaselineLine.of(said) for said in outcome.extra.get("floor", ())]
+    return [BaselineLine.of(said) for said in outcome.floor]
 
 
 def unlisted_floor(outcome: StudySummary) -> list[BaselineLine]:
@@ -452,7 +449,7 @@ def only_guesses(outcome: StudySummary, higher_is_better: bool) -> bool:
     """Say whether a learner of the floor does as well as the winner."""
     sign = -1 if higher_is_better else 1
     costs = [sign * line.mean for line in lines(outcome) if line.has_score]
-    return bool(costs) and not sign * outcome.winner["cv"]["mean"] < min(costs)
+    return bool(costs) and not sign * outcome.winner.cv.mean < min(costs)
 
 
 # What is said of a tree beside the best of its size: in training and out of fold, never one without the other.

@@ -169,7 +169,7 @@ def ledger() -> Iterator[Line]:
         yield "ledger", str(error), error.exit_code
         return
     found = report["ledger"]
-    lost = sorted({flag["code"] for flag in report["flags"]} & set(losses()))
+    lost = sorted({flag.code for flag in report["flags"]} & set(losses()))
     whole = "the chains hold, but the record is not whole" if lost else "intact"
     state = whole if found["intact"] else "NOT intact: `modelsel audit` says where"
     yield "ledger", f"{found['url']}: {found['entries']} entries, {state}", OK if found["intact"] else UNTRUSTED_LEDGER

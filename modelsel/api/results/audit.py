@@ -13,7 +13,7 @@ import numpy as np
 
 from modelsel.config.build import reopen
 from modelsel.core.errors import OK, REFUSED, UNTRUSTED_LEDGER, ConfigurationError
-from modelsel.core.outcome import FindingShape, as_data
+from modelsel.core.outcome import FindingFacts, as_data
 from modelsel.core.spec import make
 from modelsel.core.surroundings import Anchor
 from modelsel.core.types import Floats, Scoreboard, Severity
@@ -139,7 +139,7 @@ def _amend(gate: Gate, merge: str | None, vouch: str | None, void: Sequence[str]
 
 
 @contextmanager
-def _witnesses(folder: RunFolder) -> Iterator[tuple[tuple[Anchor, ...], list[FindingShape]]]:
+def _witnesses(folder: RunFolder) -> Iterator[tuple[tuple[Anchor, ...], list[FindingFacts]]]:
     """The tracking server of a study as an anchor, or the finding that it cannot be asked (its address is gone)."""
     from modelsel.guard.findings import ledger_findings
     from modelsel.record.mlflow.track import Tracker
@@ -164,20 +164,19 @@ def code_of(report: AuditShape, fail_on: str | None) -> int:
     """
     if report["ledger"]["intact"] is False:
         return UNTRUSTED_LEDGER
-    reached = fail_on is not None and any(LEVELS.index(flag["severity"]) >= LEVELS.index(fail_on) for flag in report["flags"])
+    reached = fail_on is not None and any(LEVELS.index(flag.severity) >= LEVELS.index(fail_on) for flag in report["flags"])
     return REFUSED if reached else OK
 
 
-def replay(folder: RunFolder) -> list[FindingShape]:
+def replay(folder: RunFolder) -> list[FindingFacts]:
     """Make the finding of a replay: critical where the record and the rule disagree, info where they agree."""
     outcome, again = folder.outcome(), chosen_again(folder)
-    if again == outcome.winner["id"]:
+    if again == outcome.winner.id:
         message = f"the rule {outcome.rule} gives the recorded winner {again[:8]} again"
-        return [{"code": "R001", "severity": "info", "message": message, "do": "nothing"}]
-    message = f"the rule {outcome.rule} gives {again[:8]}, the record says {outcome.winner['id'][:8]}"
-    return [
-        {"code": "R002", "severity": "critical", "message": message, "do": "do not quote this study: its record was changed"}
-    ]
+        return [FindingFacts(code="R001", severity="info", message=message, do="nothing")]
+    message = f"the rule {outcome.rule} gives {again[:8]}, the record says {outcome.winner.id[:8]}"
+    fix = "do not quote this study: its record was changed"
+    return [FindingFacts(code="R002", severity="critical", message=message, do=fix)]
 
 
 def _beside(rows: Sequence[Row]) -> dict[str, Floats]:

@@ -216,7 +216,7 @@ def _describe_superseded(look: PastLook, instead: LaterPlace | None, stands: Rev
     """What stands in place of a look after a merge, with the interval of what the line shows first."""
     if instead is None:
         return None
-    first = stands.counted["interval"] if _shows_share(look) and stands.counted else instead.interval
+    first = stands.counted.interval if _shows_share(look) and stands.counted else instead.interval
     return {**instead.written(), "interval": first and list(first)}
 
 
@@ -239,7 +239,7 @@ def _shown_answer(look: PastLook, stands: Reveal) -> dict[str, object]:
         return {**own, "metric": "within", "beside": {"quantiles": stands.quantiles}}
     if not _shows_share(look) or answer.counted is None:
         return own
-    share = {"score": answer.counted["rows"] / facts.n, "interval": answer.counted["interval"], "cv_mean": facts.cv_error}
+    share = {"score": answer.counted.rows / facts.n, "interval": answer.counted.interval, "cv_mean": facts.cv_error}
     own = {name: value for name, value in own.items() if name not in ("step", "read_as")}
     beside = {"score": answer.score, "interval": stands.interval, "most": facts.plan.width if facts.plan else None}
     return {**own, **share, "metric": "within", "beside": beside}
@@ -293,7 +293,7 @@ def of_looks(sets: Sequence[TestSetShape]) -> list[Finding]:
     for one in sets:
         for look in one["looks"]:
             for facts in look.get("findings", ()):
-                found[facts["code"], facts["message"]] = Finding(**facts)
+                found[facts.code, facts.message] = Finding.read(facts)
             if look["status"] == "open":
                 text = f"look {look['look']} of test set {one['id'][:8]} has no answer on record"
                 found["G060", text] = look_findings.unresolved_intent_told(text)

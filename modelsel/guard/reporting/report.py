@@ -2,18 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
-from modelsel.core.outcome import FindingShape, Number, Span
+from modelsel.core.facts import Facts
+from modelsel.core.outcome import FindingFacts, Number, Span
 from modelsel.core.types import Finding
-from modelsel.guard.facts import Facts, LaterPlace, Limits, Reason, SealTerms, findings, many
+from modelsel.guard.facts import LaterPlace, Limits, Reason, SealTerms
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LookLine(Facts):
     """A look, or an answer that was shown again."""
-
-    NESTED: ClassVar = {"superseded": LaterPlace.read, "justification": Reason.read}
 
     look: int
     replay: bool
@@ -114,10 +113,6 @@ class TestSetReport(Facts):
     """Everything on record about one test set."""
 
     __test__ = False  # not a test class, whatever pytest thinks of its name
-    NESTED: ClassVar = {
-        "looks": many(LookLine.read), "sealed": SealLine.read, "policies": many(SealTerms.read), "choices": Choices.read,
-        "refusals": many(RefusalLine.read), "siblings": many(StudyLine.read), "budget": LooksLeft.read,
-    }  # fmt: skip
 
     id: str
     rows: int
@@ -157,11 +152,6 @@ class LedgerState(Facts):
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AuditReport(Facts):
     """A whole audit."""
-
-    NESTED: ClassVar = {
-        "test_sets": many(TestSetReport.read), "flags": findings, "ledger": LedgerState.read,
-        "contacts": many(ContactLine.read),
-    }  # fmt: skip
 
     test_sets: Sequence[TestSetReport]
     flags: Sequence[Finding]
@@ -222,7 +212,7 @@ class LookShape(EntryShape):
     metric: NotRequired[str]
     step: NotRequired[Number]
     read_as: NotRequired[str]
-    findings: NotRequired[list[FindingShape]]
+    findings: NotRequired[list[FindingFacts]]
     justification: NotRequired[Mapping[str, object] | None]
     charged: NotRequired[list[str]]
     beside: NotRequired[Mapping[str, object]]
@@ -271,7 +261,7 @@ class AuditShape(TypedDict):
 
     ledger: LedgerShape
     test_sets: list[TestSetShape]
-    flags: list[FindingShape]
+    flags: list[FindingFacts]
     state: str
     contacts: NotRequired[list[Mapping[str, object]]]
     next: NotRequired[NextLookShape | None]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from modelsel.core.fingerprint import short
-from modelsel.core.outcome import StudySummary, TestResult
+from modelsel.core.outcome import FloorFacts, ScoreFacts, StudySummary, TestResult
 from modelsel.guard.reporting.report import AuditShape
 from modelsel.record.candidates import Row, word
 from modelsel.record.documents import DetailsShape, audit_of
@@ -124,34 +124,32 @@ def _study_digest(outcome: StudySummary, table: Iterable[Row]) -> str:
     test = outcome.test
     answer = None if test is None else [test.look, test.released, test.refused]
     rows = [[row.id, row.status, str(list(row.folds))] for row in table]  # as text: a failed fold has no number
-    return short(
-        [outcome.study, outcome.spec_id, outcome.modelsel, outcome.task["fingerprint"], outcome.winner["id"], rows, answer]
-    )
+    return short([outcome.study, outcome.spec_id, outcome.modelsel, outcome.task.fingerprint, outcome.winner.id, rows, answer])
 
 
 def _entry(outcome: StudySummary) -> str:
-    return str(outcome.winner.get("entry") or outcome.winner["learner"])
+    return str(outcome.winner.name)
 
 
 def _parent_name(outcome: StudySummary, folder: RunFolder) -> str:
     """Name the parent run: the winner, its score, then the folder's name."""
-    return f"{_entry(outcome)}, {outcome.measure} {outcome.winner['cv']['mean']:.4g} ({folder.path.name})"
+    return f"{_entry(outcome)}, {outcome.measure} {outcome.winner.cv.mean:.4g} ({folder.path.name})"
 
 
 def note(outcome: StudySummary, table: Iterable[Row]) -> str:
     """The leaderboard's head in Markdown, for the run's page."""
     won, test = outcome.winner, outcome.test
     best = sorted((row for row in table if row.rank), key=lambda row: row.rank)[:IN_NOTE]
-    cv = f"cross-validated {outcome.measure} {won['cv']['mean']:.4f} ± {_digits(won['cv']['se'])}"
+    cv = f"cross-validated {outcome.measure} {won.cv.mean:.4f} ± {_digits(won.cv.se)}"
     lines = [
-        f"**{won.get('entry') or won['learner']}** `{won['id']}`: {cv}",
+        f"**{won.name}** `{won.id}`: {cv}",
         "",
         _note_test(test),
         "",
         f"| rank | entry | id | {outcome.measure} | se | se of the difference | complexity |",
         "|--:|---|---|--:|--:|--:|--:|",
         *map(_note_row, best),
-        *(f"| floor | {one['learner']} | | {one['cv']['mean']:.4f} | | | |" for one in _floor(outcome) if not one["candidate"]),
+        *(f"| floor | {one.learner} | | {cv.mean:.4f} | | | |" for one, cv in _floor(outcome) if not one.candidate),
     ]
     return "\n".join(lines)
 
@@ -161,9 +159,9 @@ def _note_row(row: Row) -> str:
     return f"| {row.rank} | {row.label} | `{row.id}` | {row.mean:.4f} | {errors} | {row.complexity:.4g} {row.unit} |"
 
 
-def _floor(outcome: StudySummary) -> list[Mapping[str, Any]]:
+def _floor(outcome: StudySummary) -> list[tuple[FloorFacts, ScoreFacts]]:
     """The lines of the floor that have a score: the parent's, as they are no candidates (unless the space lists them)."""
-    return [line for line in outcome.extra.get("floor", ()) if line["cv"]]
+    return [(line, line.cv) for line in outcome.floor if line.cv]
 
 
 def _digits(error: float | None) -> str:
@@ -203,17 +201,17 @@ def _note_not_kept(config: Mapping[str, Any]) -> dict[str, str]:
 
 def _parent_params(outcome: StudySummary, config: Mapping[str, Any]) -> dict[str, str]:
     """Gather the parameters of the parent run."""
-    best = {f"best_{name}": word(value) for name, value in outcome.winner["parameters"].items()}
+    best = {f"best_{name}": word(value) for name, value in outcome.winner.parameters.items()}
     return {
         "measure": outcome.measure,
         "rule": outcome.rule,
-        "scheme": word(outcome.scheme.get("name")),
-        "folds": word(outcome.scheme.get("folds")),
+        "scheme": word(outcome.scheme.name),
+        "folds": word(outcome.scheme.folds),
         "seed": word(outcome.seed),
         "split": word((config.get("split") or {}).get("kind")),
-        "candidates": word(outcome.candidates.get("distinct")),
-        "best_learner": word(outcome.winner["learner"]),
-        "best_candidate": word(outcome.winner["id"]),
+        "candidates": word(outcome.candidates.distinct),
+        "best_learner": word(outcome.winner.learner),
+        "best_candidate": word(outcome.winner.id),
         **best,
     }
 
@@ -230,19 +228,19 @@ def _guard(test: TestResult | None, audit: AuditShape | None) -> dict[str, str]:
 
 def _parent_metrics(outcome: StudySummary) -> list[LoggedMetric]:
     """Gather the metrics of the parent run."""
-    cv, corrected = outcome.winner["cv"], outcome.winner.get("corrected")
-    ends = {} if corrected is None else {"": corrected["mean"], "_low": corrected["low"], "_high": corrected["high"]}
+    cv, corrected = outcome.winner.cv, outcome.winner.corrected
+    ends = {} if corrected is None else {"": corrected.mean, "_low": corrected.low, "_high": corrected.high}
     name = f"cv/{outcome.measure}"
     return [
-        LoggedMetric("best_cv_score", cv["mean"]),
-        LoggedMetric(name, cv["mean"]),
-        LoggedMetric(f"{name}_se", cv["se"]),
+        LoggedMetric("best_cv_score", cv.mean),
+        LoggedMetric(name, cv.mean),
+        LoggedMetric(f"{name}_se", cv.se),
         *(LoggedMetric(f"{name}_corrected{end}", value) for end, value in ends.items()),
-        *(LoggedMetric(f"{name}_fold", score, step) for step, score in enumerate(cv.get("folds", ())) if score is not None),
-        LoggedMetric("complexity", outcome.winner["complexity"]["value"]),
-        *(LoggedMetric(f"cv/{other}", mean) for other, mean in outcome.winner.get("measures", {}).items()),
-        *(LoggedMetric(f"floor/{one['learner']}/{name}", one["cv"]["mean"]) for one in _floor(outcome)),
-        *(LoggedMetric(f"floor/{one['learner']}/{name}_se", one["cv"]["se"]) for one in _floor(outcome)),
+        *(LoggedMetric(f"{name}_fold", score, step) for step, score in enumerate(cv.folds) if score is not None),
+        LoggedMetric("complexity", outcome.winner.complexity.value),
+        *(LoggedMetric(f"cv/{other}", mean) for other, mean in (outcome.winner.measures or {}).items()),
+        *(LoggedMetric(f"floor/{one.learner}/{name}", cv.mean) for one, cv in _floor(outcome)),
+        *(LoggedMetric(f"floor/{one.learner}/{name}_se", cv.se) for one, cv in _floor(outcome)),
         *(LoggedMetric(f"seconds/{part}", seconds) for part, seconds in outcome.seconds.items()),
         *(LoggedMetric(f"candidates/{part}", count) for part, count in outcome.candidates.items()),
         *(LoggedMetric(f"fits/{part}", count) for part, count in outcome.fits.items()),
@@ -251,7 +249,7 @@ def _parent_metrics(outcome: StudySummary) -> list[LoggedMetric]:
 
 def _seconds(details: DetailsShape, outcome: StudySummary) -> list[LoggedMetric]:
     """Return the metric of the winner's time to predict 1,000 rows."""
-    found = details.get("predict_1000_rows", {}).get(outcome.winner["id"])
+    found = details.get("predict_1000_rows", {}).get(outcome.winner.id)
     return [] if found is None else [LoggedMetric("seconds/predict_1000_rows", found)]
 
 
@@ -288,9 +286,9 @@ def _test(outcome: StudySummary) -> LoggedMetric | None:
 
 def _data(outcome: StudySummary, config: Mapping[str, Any], audit: AuditShape | None) -> tuple[DataSet, ...]:
     """The development rows; the test rows too where they were looked at, by the id that the ledger gave them."""
-    name, declared = str(outcome.task["name"]), config.get("dataset") or {}
+    name, declared = str(outcome.task.name), config.get("dataset") or {}
     source = str(declared.get("path") or declared.get("kind") or name)
-    development = DataSet(name, str(outcome.task["fingerprint"])[:36], source, "development")
+    development = DataSet(name, str(outcome.task.fingerprint)[:36], source, "development")
     if _test(outcome) is None:
         return (development,)
     known = [one["id"] for one in (audit.get("test_sets", ()) if audit else ())] or [development.digest]

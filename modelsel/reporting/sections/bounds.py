@@ -53,7 +53,7 @@ class TreeCode:
 
 def section(view: View) -> dict[str, object]:
     """The table's rows; `why` where none can be made."""
-    if "classes" not in view.outcome.task:
+    if view.outcome.task.of_numbers:
         return {"rows": [], "why": "The target is a number, and these bounds are of errors.", "groups": False}
     data, folds = view.details.get("data"), view.details.get("folds")
     out = _out_of_fold(view, folds)
@@ -61,10 +61,10 @@ def section(view: View) -> dict[str, object]:
     if out is None or folds is None or why:
         return {"rows": [], "why": why or "No out-of-fold predictions of the winner are on record.", "groups": False}
     training = Errors(view.winner.training_error, max(1, min(folds["analysis"])), out.folds)
-    repeated = view.outcome.scheme.get("name") == "bootstrap"
+    repeated = view.outcome.scheme.name == "bootstrap"
     rows = [
-        *of_candidates(out, int(view.outcome.candidates["distinct"])),
-        *of_trees(None if repeated else training, _tree(view), len(view.outcome.task["classes"])),
+        *of_candidates(out, int(view.outcome.candidates.distinct)),
+        *of_trees(None if repeated else training, _tree(view), len(view.outcome.task.classes)),
     ]
     return {"rows": rows, "why": "", "groups": bool(data and data.get("groups")), "folds": out.folds, "within": WITHIN}
 
@@ -160,7 +160,7 @@ def _none(name: str, why: str) -> dict[str, str]:
 
 def _out_of_fold(view: View, folds: FoldsShape | None) -> Errors | None:
     """Gather the winner's out-of-fold error rate; None where its predictions were not kept."""
-    found, winner = view.assessed, view.outcome.winner["id"]
+    found, winner = view.assessed, view.outcome.winner.id
     if winner not in found.ids or folds is None or not folds["assessment"]:
         return None
     predicted = found.predicted[found.ids.index(winner)]

@@ -128,7 +128,7 @@ def dependence(view: View) -> list[dict[str, object]]:
 
 def _panel(view: View, one: DependenceShape) -> dict[str, object]:
     """Draw the dependence on one column."""
-    classes = [str(name) for name in view.outcome.task.get("classes", ())]
+    classes = [str(name) for name in view.outcome.task.classes]
     shown = [1] if len(classes) == 2 else list(range(min(len(classes), CLASSES))) if classes else [0]
     places = one["grid"] if one["kind"] == "numeric" else [float(place) for place in range(len(one["grid"]))]
     side = 14 if one["kind"] == "numeric" else 32  # room for half of the last level's name
@@ -216,7 +216,7 @@ def weak_slices(view: View) -> WeakSpots:
     found, shown = kept.get("weak_slices"), kept.get("declared_slices")
     if found is None and shown is None:
         return {}
-    unit = str(view.outcome.task.get("measured_in") or "")
+    unit = view.outcome.task.measured_in or ""
     return {"found": _slice_table(found, unit), "declared": _slice_table(shown, unit)}
 
 

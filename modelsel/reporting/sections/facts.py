@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import yaml  # type: ignore[import-untyped]
 
-from modelsel.core.outcome import FindingShape
+from modelsel.core.outcome import FindingFacts
 from modelsel.core.reading import moment
 from modelsel.guard.reporting.report import NextLookShape
 from modelsel.record.documents import DataShape, FeatureShape, audit_of
@@ -33,10 +33,10 @@ def data(view: View) -> dict[str, object]:
     }
 
 
-def findings(view: View) -> list[FindingShape]:
+def findings(view: View) -> list[FindingFacts]:
     """The gravest first."""
     every = (*view.outcome.findings, *view.disagreements)
-    return sorted(every, key=lambda one: SEVERITY.index(one["severity"]) if one["severity"] in SEVERITY else len(SEVERITY))
+    return sorted(every, key=lambda one: SEVERITY.index(one.severity) if one.severity in SEVERITY else len(SEVERITY))
 
 
 def looks(view: View) -> dict[str, object]:
@@ -75,9 +75,9 @@ def how_to_repeat(view: View) -> dict[str, object]:
     outcome, details = view.outcome, view.details
     prints = {
         "specification": outcome.spec_id,
-        "data": outcome.task.get("fingerprint", ""),
-        "folds": outcome.scheme.get("fingerprint", ""),
-        "winner": outcome.winner["id"],
+        "data": outcome.task.fingerprint,
+        "folds": outcome.scheme.fingerprint,
+        "winner": outcome.winner.id,
         "commit": details.get("commit", ""),
     }
     return {
@@ -105,7 +105,7 @@ def limits(view: View) -> list[str]:
             "The sealed labels: only the released answer is shown, so no confusion matrix and no curve of the test rows."
         )
         said.append("Looks that were taken outside of modelsel: whoever has the data file can evaluate elsewhere.")
-    if not outcome.winner.get("corrected"):
+    if not outcome.winner.corrected:
         said.append("How optimistic the cross-validated score is for having been picked as the best: it was not estimated.")
     if outcome.measure == "error":
         said.append("What errors cost: all count the same under this measure.")

@@ -37,9 +37,9 @@ def section(view: View) -> dict[str, str]:
 def _rows(view: View) -> str:
     """Describe the rows that it was fitted on: of training sets side by side the first."""
     folds = view.details.get("folds", {})
-    if view.outcome.scheme["name"] == "predefined" and folds.get("repeats", 1) > 1:
+    if view.outcome.scheme.name == "predefined" and folds.get("repeats", 1) > 1:
         return f"the {folds['analysis'][0]:,} rows of the first training set"
-    return f"all {view.outcome.task['development_rows']:,} development rows"
+    return f"all {view.outcome.task.development_rows:,} development rows"
 
 
 def drawable_model(folder: RunFolder, restored: Callable[[], Predictor] | None = None) -> Predictor | None:

@@ -34,7 +34,7 @@ class Leaderboard(TypedDict):
 
 def section(view: View) -> Leaderboard:
     """The best rows, then those without a valid score, as text."""
-    equal = set(view.outcome.winner.get("indistinguishable", ()))
+    equal = set(view.outcome.winner.indistinguishable)
     best, rest = view.ranked[:SHOWN], [row for row in view.rows if not row.rank][:INVALID]
     return {
         "rows": [*_with_floor(view, best, equal), *(_row(view, row, equal) for row in rest)],
@@ -42,7 +42,7 @@ def section(view: View) -> Leaderboard:
         "equal": len(equal),
         "more": len(view.rows) - len(best) - len(rest),
         "floor": verdict.sentence(view.outcome, view.higher),
-        "training": "training root mse" if view.outcome.task.get("kind") == "numbers" else "training error",
+        "training": "training root mse" if view.outcome.task.of_numbers else "training error",
         "untrained": _without_training_error(view),
     }
 
@@ -85,7 +85,7 @@ def _row(view: View, row: Row, equal: Set[str]) -> dict[str, object]:
 
 
 def _mark(view: View, row: Row, equal: Set[str]) -> str:
-    if row.id == view.outcome.winner["id"]:
+    if row.id == view.outcome.winner.id:
         return "winner"
     return "equal" if row.id in equal else "" if row.rank else "invalid"
 
@@ -94,7 +94,7 @@ def _with_floor(view: View, best: Sequence[Row], equal: Set[str]) -> list[dict[s
     """The best candidates with the floor where its scores belong: below those that are as good."""
     sign = -1 if view.higher else 1
     table = [_row(view, row, equal) for row in best]
-    best, table = _merge_ties(best, table, view.outcome.winner["id"])
+    best, table = _merge_ties(best, table, view.outcome.winner.id)
     for line in sorted(verdict.unlisted_floor(view.outcome), key=lambda line: sign * line.mean, reverse=True):
         table.insert(sum(sign * row.mean <= sign * line.mean + EQUAL for row in best), _floor_row(line))
     return table
@@ -172,7 +172,7 @@ def duration(seconds: float | None) -> str:
 
 def _lines_shown(view: View) -> list[Row]:
     """The winner first, then the best of each entry, then those not told apart, best first."""
-    near = set(view.outcome.winner.get("indistinguishable", ()))
+    near = set(view.outcome.winner.indistinguishable)
     wanted = [view.winner, *view.best_of_each, *(row for row in view.ranked if row.id in near)]
     return list({row.id: row for row in wanted}.values())[:MEASURED]
 

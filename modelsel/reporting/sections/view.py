@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.outcome import FindingShape, StudySummary
+from modelsel.core.outcome import FindingFacts, StudySummary
 from modelsel.core.selection import Assessed
 from modelsel.record.agreement import disagreements
 from modelsel.record.candidates import Row, varied_parameters
@@ -32,7 +32,7 @@ class View(RecordedRun):
         return self.folder.outcome()
 
     @cached_property
-    def disagreements(self) -> list[FindingShape]:
+    def disagreements(self) -> list[FindingFacts]:
         """What the record says otherwise than the ledger and the files beside it."""
         return disagreements(self.folder)
 
@@ -66,7 +66,7 @@ class View(RecordedRun):
 
     @cached_property
     def winner(self) -> Row:
-        return next(row for row in self.rows if row.id == self.outcome.winner["id"])
+        return next(row for row in self.rows if row.id == self.outcome.winner.id)
 
     @cached_property
     def entries(self) -> list[str]:
