@@ -155,6 +155,7 @@ def outcome(data: Task, parts: Resampling, selection: Selection) -> StudySummary
     board, winner = selection.board, selection.winner
     candidate = selection.candidates[winner]
     return StudySummary(
+        schema=1, folder="",
         study="breast_cancer-quick",
         spec_id=digest("a study"),
         seed=0,

@@ -62,6 +62,7 @@ def outcome(selection: Selection, task: Task) -> StudySummary:
     won = selection.candidates[0]
     corrected = {"method": "bbc", "mean": 0.18, "low": 0.05, "high": 0.31}
     return StudySummary(
+        schema=1, folder="",
         study="small-cart",
         spec_id="5" * 32,
         seed=0,
@@ -87,19 +88,17 @@ def outcome(selection: Selection, task: Task) -> StudySummary:
 
 
 def untested(study: StudyRecord) -> StudyRecord:
-    return replace(study, outcome=replace(study.outcome, test=None))
+    return replace(study, outcome=study.outcome.but(test=None))
 
 
 def refused(study: StudyRecord) -> StudyRecord:
     return replace(
-        study, outcome=replace(study.outcome, test=replace(study.outcome.test, score=None, refused="the look is used up"))
+        study, outcome=study.outcome.but(test=replace(study.outcome.test, score=None, refused="the look is used up"))
     )
 
 
 def replayed(study: StudyRecord) -> StudyRecord:
-    return replace(
-        study, outcome=replace(study.outcome, test=replace(study.outcome.test, replay=True, interval=None, errors=None))
-    )
+    return replace(study, outcome=study.outcome.but(test=replace(study.outcome.test, replay=True, interval=None, errors=None)))
 
 
 AUDIT = {

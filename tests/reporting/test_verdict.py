@@ -45,13 +45,13 @@ def test_the_terminal_shows_one_screen(state, small, recorded):
 @pytest.mark.parametrize(("folds", "said"), [(3, "3 folds are too few to tell 1 other"), (10, "the data cannot tell 1 other")])
 def test_where_folds_are_too_few_it_is_not_the_data(small, folds: int, said: str) -> None:
     outcome = small.finished().outcome
-    assert alike(replace(outcome, scheme={**outcome.scheme, "folds": folds})).startswith(said)
+    assert alike(outcome.but(scheme={**outcome.scheme, "folds": folds})).startswith(said)
 
 
 def test_a_long_finding_is_wrapped_above_the_winner_and_not_cut(small, recorded):
     study = small.finished()
     long = {"code": "LONG", "severity": "critical", "message": "word " * 60 + "end", "do": ""}
-    folder = recorded(replace(study, outcome=replace(study.outcome, findings=(*study.outcome.findings, long))))
+    folder = recorded(replace(study, outcome=study.outcome.but(findings=(*study.outcome.findings, long))))
     said = " ".join(brief(folder).split())
     assert f"LONG (critical): {long['message']} OVERLAP" in said
     assert said.index("LONG") < said.index("winner")
@@ -93,7 +93,7 @@ def test_units_are_named_with_the_claim_and_a_cap_with_what_is_above_it() -> Non
 def test_a_caution_of_the_correction_stands_below_it(small, said: bool) -> None:
     outcome = small.finished().outcome
     beside = {"method": "bbc", "mean": 0.49, "low": 0.0, "high": 0.6, **({"caution": "stays optimistic"} if said else {})}
-    lines = cross_validated(replace(outcome, winner={**outcome.winner, "corrected": beside}))
+    lines = cross_validated(outcome.but(winner={**outcome.winner, "corrected": beside}))
     assert ("stays optimistic" in lines) is said
 
 
