@@ -261,7 +261,7 @@ class Outcome(core.StudySummary):
         """
         from modelsel.api.results.audit import audit_report
 
-        return audit_report(self.folder)
+        return audit_report(self.folder).written()
 
     def methods(self) -> str:
         """Describe the study in a paragraph for a paper: rows, candidates, scheme, rule, correction, looks, interval.

@@ -12,7 +12,7 @@ and of a value that is not stated.
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, Protocol, Self, TypeVar, Union, dataclass_transform, get_args, get_origin, get_type_hints
 
 from modelsel.core.types import Finding
@@ -41,10 +41,11 @@ class Facts:
     """The facts of one kind; those among them that are facts themselves are read by the types of their fields."""
 
     def __init__(self, **stated: object) -> None:
-        """State some facts, by the names of fields."""
+        """State some facts, by the names of fields; what is within them may be given as JSON has it."""
         if strange := stated.keys() - self.__dataclass_fields__.keys():
             raise TypeError(f"{type(self).__name__} states no {', '.join(sorted(strange))}")
-        self.__dict__.update({name: value for name, value in stated.items() if value is not UNSTATED})
+        given = {name: value for name, value in stated.items() if value is not UNSTATED}
+        self.__dict__.update({**given, **_read_parts(type(self), given)})
 
     @classmethod
     def read(cls, stated: "Mapping[str, Any] | Self") -> Self:
@@ -107,9 +108,6 @@ class Facts:
 class Document(Facts, Mapping[str, Any]):
     """Facts of a document on disk: read by attribute here, and by key by whoever takes them for the JSON that they are."""
 
-    def __init__(self, **stated: object) -> None:
-        super().__init__(**{**stated, **_read_parts(type(self), stated)})
-
     def __getitem__(self, name: str) -> Any:
         return self.stated[name]
 
@@ -141,8 +139,8 @@ def _plain(value: object) -> Any:
 
 def _read_parts(kind: type[Facts], stated: Mapping[str, Any]) -> dict[str, Any]:
     """Read the facts that are stated within others."""
-    readers = _readers(kind).items()  # type: ignore[arg-type]  # a type has a hash: the one that says None is of its values
-    return {name: read(stated[name]) for name, read in readers if stated.get(name, UNSTATED) not in (None, UNSTATED)}
+    readers: Mapping[str, Callable[[Any], Any]] = _readers(kind)  # type: ignore[arg-type]  # a type has a hash, if no value has
+    return {name: read(stated[name]) for name, read in readers.items() if stated.get(name) is not None}
 
 
 @cache
@@ -153,13 +151,18 @@ def _readers(kind: Any) -> Mapping[str, Callable[[Any], Any]]:
     return {name: read for name, read in found.items() if read is not None}
 
 
+def _read_one(kind: Any, stated: object) -> object:
+    """Read what is not read already."""
+    return stated if isinstance(stated, kind) else kind.read(stated)
+
+
 def _reader(hint: Any) -> Callable[[Any], Any] | None:
     """The reader of a type that has a `read`, or of a list, tuple, mapping or union of such; a tuple is read as a tuple."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         return next((read for read in map(_reader, inner) if read is not None), None)
     if origin not in (list, tuple, Sequence, Mapping):
-        return getattr(hint, "read", None) if isinstance(hint, type) else None
+        return partial(_read_one, hint) if hasattr(hint, "read") else None
     if (one := _reader(inner[-1 if origin is Mapping else 0])) is None:
         return tuple if origin is tuple else None
     if origin is Mapping:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from modelsel.core.facts import Document, Facts, facts
 from modelsel.core.types import Finding, Severity
@@ -302,10 +302,8 @@ class TestResult:
     unseen: bool = False  # a replay of what no run put on record: computed before, shown first now, at the price paid then
 
     @classmethod
-    def read(cls, stated: "Mapping[str, Any] | TestResult") -> "TestResult":
+    def read(cls, stated: Mapping[str, Any]) -> Self:
         """Read a result from study.json; what a newer version added is left."""
-        if isinstance(stated, TestResult):
-            return stated
         own = {name: value for name, value in stated.items() if name in cls.__dataclass_fields__}
         for name in ("above", "counted"):
             own[name] = own.get(name) and CountedRows.read(own[name])

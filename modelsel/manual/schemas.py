@@ -14,7 +14,7 @@ from modelsel.core.facts import Facts
 from modelsel.core.outcome import StudySummary
 from modelsel.core.spec import GROUPS
 from modelsel.guard.reporting.lint import LintReport
-from modelsel.guard.reporting.report import AuditShape
+from modelsel.guard.reporting.report import AuditReport
 from modelsel.manual import settings
 from modelsel.record.documents import DetailsShape, ExplanationShape
 from modelsel.reporting.dossier import Dossier
@@ -123,7 +123,7 @@ OUTPUTS: Mapping[str, tuple[str, object]] = {
     "study": ("study.json", StudySummary),
     "details": ("details.json", DetailsShape),
     "explanation": ("explanation.json", ExplanationShape),
-    "audit": ("modelsel audit --json", AuditShape),
+    "audit": ("modelsel audit --json", AuditReport),
     "lint": ("modelsel lint --json", LintReport),
     "dossier": ("modelsel dossier --to json", Dossier),
 }

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypedDict, final
 
 from modelsel.core.outcome import Number
-from modelsel.guard.reporting.report import AuditShape
+from modelsel.guard.reporting.report import AuditReport
 
 
 @final
@@ -85,7 +85,7 @@ class DetailsShape(TypedDict):
     commit: str
     environment: Mapping[str, str]
     data: DataShape
-    audit: AuditShape | NothingShape
+    audit: AuditReport | NothingShape
     pairs: list[PairShape]
     folds: NotRequired[FoldsShape]  # older versions wrote none
     higher_is_better: bool
@@ -93,10 +93,10 @@ class DetailsShape(TypedDict):
     predict_1000_rows: Mapping[str, float]
 
 
-def audit_of(details: DetailsShape) -> AuditShape | None:
+def audit_of(details: DetailsShape) -> AuditReport | None:
     """The audit of a run's test set; None where nothing was sealed, and of runs of older versions."""
     audit = details.get("audit")
-    return audit if audit is not None and "ledger" in audit else None
+    return AuditReport.read(audit) if audit is not None and "ledger" in audit else None
 
 
 # explanation.json

@@ -28,7 +28,7 @@ from modelsel.core.selection import Selection
 from modelsel.core.spec import kind_of
 from modelsel.core.system.installed import version_of
 from modelsel.core.types import ClassTask, Description, Feature, Floats, Integers, NumberTask, Resampling, Table, Task
-from modelsel.guard.reporting.report import AuditShape
+from modelsel.guard.reporting.report import AuditReport
 from modelsel.record.candidates import settings_of
 from modelsel.record.documents import DataShape, ExplanationShape, FeatureShape, NothingShape, NumbersShape, PairShape
 from modelsel.runner.execution.single_job import Failure
@@ -81,7 +81,7 @@ class StudyRecord:
     task: Task  # development rows
     resampling: Resampling
     final: FinalModel | None = None
-    audit: AuditShape | NothingShape = field(default_factory=lambda: NothingShape())
+    audit: AuditReport | NothingShape = field(default_factory=lambda: NothingShape())
     pairs: tuple[PairShape, ...] = ()
     command: tuple[str, ...] = ()
     shows: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # name to what it shows, plain data

@@ -27,7 +27,7 @@ from modelsel.core.outcome import SCHEMA, StudySummary
 from modelsel.core.selection import Assessed, Losses, Selection
 from modelsel.core.system.machine import memory
 from modelsel.core.types import Integers, Targets
-from modelsel.guard.reporting.report import AuditShape
+from modelsel.guard.reporting.report import AuditReport
 from modelsel.record import candidates, facts, model
 from modelsel.record.candidates import Row
 from modelsel.record.documents import DetailsShape, ExplanationShape
@@ -136,7 +136,7 @@ class RunFolder:
         table = self.redactor.text(candidates.text(candidates.rows(selection)))
         return {CANDIDATES: table.encode(), LOSSES: loss_archive(selection)}
 
-    def amend(self, outcome: StudySummary, audit: AuditShape) -> None:
+    def amend(self, outcome: StudySummary, audit: AuditReport) -> None:
         """Put a look that came after the study on record."""
         self.write_json(DETAILS, {**self.details(), "audit": audit})
         self.write_outcome(outcome)

@@ -12,7 +12,7 @@ from typing import Literal
 
 from modelsel.core.outcome import FindingFacts, StudySummary
 from modelsel.guard.reporting.page import NOT_SHOWN
-from modelsel.guard.reporting.report import TestSetShape
+from modelsel.guard.reporting.report import TestSetReport
 from modelsel.record.documents import DataShape, audit_of
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.checklists import Checklist, Item
@@ -199,7 +199,7 @@ class Record:
         return self.outcome.findings
 
     @cached_property
-    def test_sets(self) -> Sequence[TestSetShape]:
+    def test_sets(self) -> Sequence[TestSetReport]:
         """The audit of the sealed rows, as it stood when the study ended."""
         audit = audit_of(self.details)
         return audit["test_sets"] if audit is not None else ()

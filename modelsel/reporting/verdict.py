@@ -10,7 +10,7 @@ from typing import Any
 
 from modelsel.core.outcome import FloorFacts, ScoreFacts, StudySummary, TestResult, mean_size
 from modelsel.core.types import Finding
-from modelsel.guard.reporting.report import AuditShape, NextLookShape
+from modelsel.guard.reporting.report import AuditReport, NextLook
 from modelsel.record.candidates import Row, varied_parameters
 from modelsel.record.documents import OptimalShape, audit_of
 from modelsel.record.folder import RunFolder
@@ -224,7 +224,7 @@ def grave(outcome: StudySummary) -> list[str]:
     return [flag for flag in (outcome.test.flags if outcome.test else ()) if flag not in harmless]
 
 
-def test(outcome: StudySummary, audit: AuditShape | None, folder: RunFolder) -> list[str]:
+def test(outcome: StudySummary, audit: AuditReport | None, folder: RunFolder) -> list[str]:
     """The released answer with its interval, which look it was, and what the next one would cost."""
     result, flags = outcome.test, grave(outcome)
     if not outcome.task.test_rows:
@@ -332,7 +332,7 @@ def findings(outcome: StudySummary) -> list[str]:
     return [*said, f"what a code means: `modelsel explain {gravest.code}`"]
 
 
-def ledger(outcome: StudySummary, audit: AuditShape | None) -> list[str]:
+def ledger(outcome: StudySummary, audit: AuditReport | None) -> list[str]:
     """Name the ledger, where a look was made."""
     url = None if audit is None else audit["ledger"]["url"]
     return [str(url)] if url and outcome.test is not None else []
@@ -359,7 +359,7 @@ def relative_path(path: Path, here: Path | None = None) -> str:
     return str(path.resolve().relative_to(here)) if path.resolve().is_relative_to(here) else str(path)
 
 
-def further(upcoming: NextLookShape) -> str:
+def further(upcoming: NextLook) -> str:
     """Say what one more look would cost, and how the quota lets its answer be shown.
 
     >>> further({"look": 4, "interval": None, "price": 0.0, "release": "closed"})

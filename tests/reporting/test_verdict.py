@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from modelsel.core.outcome import TestResult
+from modelsel.core.outcome import CountedRows, FloorFacts, TestResult
 from modelsel.record.folder import RunFolder
 from modelsel.record.sweep import JobResult
 from modelsel.reporting.screen import COLUMNS, LINES
@@ -85,7 +85,7 @@ def test_a_sweep_shows_no_test_score(small):
 def test_units_are_named_with_the_claim_and_a_cap_with_what_is_above_it() -> None:
     shown = TestResult(0.1, 17, 171, 1, False, 4.0, 0.0, (0.02, 0.3), 0.95, "warn", "full", unit="patient_id", units=23)
     assert say_score(shown).endswith(" over 171 rows in 23 patients; for patients of these sizes")
-    capped = replace(shown, errors=None, cap=2.5, above={"rows": 3, "interval": (0.0, 0.1)})
+    capped = replace(shown, errors=None, cap=2.5, above=CountedRows(rows=3, interval=(0.0, 0.1)))
     assert "a row counts at most 2.5, and 3 of 171 rows lost more, [0.0000, 0.1000] of all" in say_score(capped)
 
 
@@ -99,5 +99,5 @@ def test_a_caution_of_the_correction_stands_below_it(small, said: bool) -> None:
 
 def test_a_baseline_has_the_spread_of_its_folds_where_there_is_one() -> None:
     said = {"id": "a", "learner": "majority", "candidate": False, "reason": ""}
-    found = [BaselineLine.of({**said, "cv": cv}) for cv in ({"mean": 0.4, "se": 0.1}, {"mean": 0.4, "se": None}, None)]
+    found = [BaselineLine.of(FloorFacts(**said, cv=cv)) for cv in ({"mean": 0.4, "se": 0.1}, {"mean": 0.4, "se": None}, None)]
     assert [str((one.mean, one.se)) for one in found] == ["(0.4, 0.1)", "(0.4, nan)", "(nan, nan)"]

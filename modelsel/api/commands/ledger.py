@@ -97,7 +97,7 @@ def audit(
     """
     from modelsel.api.results.audit import Audit, audit_report
 
-    return Audit(audit_report(None if run is None else place(run), ledger, merge, vouch, void))
+    return Audit(audit_report(None if run is None else place(run), ledger, merge, vouch, void).written())
 
 
 def check(run: object, fail_on: str = "high") -> "Audit":

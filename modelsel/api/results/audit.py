@@ -19,7 +19,7 @@ from modelsel.core.surroundings import Anchor
 from modelsel.core.types import Floats, Scoreboard, Severity
 from modelsel.guard.gate import Gate
 from modelsel.guard.reporting.audit import audit
-from modelsel.guard.reporting.report import AuditShape
+from modelsel.guard.reporting.report import AuditReport
 from modelsel.record.agreement import disagreements
 from modelsel.record.candidates import Row
 from modelsel.record.documents import audit_of
@@ -98,14 +98,14 @@ class Audit(Mapping[str, Any]):
         return html(self.report)
 
 
-def integrity() -> AuditShape:
+def integrity() -> AuditReport:
     """Report whether the person's ledger is whole; of no test set."""
     return audit(Gate(make("guard", "warn"), PROJECT), sets=False)
 
 
 def audit_report(
     run: str | None, ledger: str = "user", merge: str | None = None, vouch: str | None = None, void: Sequence[str] = ()
-) -> AuditShape:
+) -> AuditReport:
     """Report on a run's test set, or on everything in a ledger.
 
     Before it looks, the ledger `merge` is taken over, the public key `vouch` is stated to be one's own, and the entries `void`
@@ -121,10 +121,9 @@ def audit_report(
         gate = Gate(policy, folder.project(folder.config()), anchors)
         _amend(gate, merge, vouch, void)
         known = None if DETAILS in folder.changed() else audit_of(folder.details())
-        recorded = [one["id"] for one in (known.get("test_sets", ()) if known else ())]
-        report = audit(gate, study=folder.outcome().folder, known=recorded)
+        report = audit(gate, study=folder.outcome().folder, known=known.known if known else ())
     again = [] if CANDIDATES in folder.changed() else replay(folder)
-    return {**report, "flags": [*report["flags"], *unasked, *again, *disagreements(folder, report)]}
+    return report.but(flags=[*report.flags, *unasked, *again, *disagreements(folder, report)])
 
 
 def _amend(gate: Gate, merge: str | None, vouch: str | None, void: Sequence[str]) -> None:
@@ -156,15 +155,15 @@ def _witnesses(folder: RunFolder) -> Iterator[tuple[tuple[Anchor, ...], list[Fin
             tracker.outbox.close()
 
 
-def code_of(report: AuditShape, fail_on: str | None) -> int:
+def code_of(report: AuditReport, fail_on: str | None) -> int:
     """5 where the ledger is not whole, 4 where a flag is as grave as `fail_on`, else 0.
 
-    >>> code_of({"ledger": {"intact": True}, "flags": [{"severity": "medium"}]}, "high")
+    >>> code_of(AuditReport.read({"ledger": {"intact": True}, "flags": [{"severity": "medium"}]}), "high")
     0
     """
-    if report["ledger"]["intact"] is False:
+    if report.ledger.intact is False:
         return UNTRUSTED_LEDGER
-    reached = fail_on is not None and any(LEVELS.index(flag.severity) >= LEVELS.index(fail_on) for flag in report["flags"])
+    reached = fail_on is not None and any(LEVELS.index(flag.severity) >= LEVELS.index(fail_on) for flag in report.flags)
     return REFUSED if reached else OK
 
 

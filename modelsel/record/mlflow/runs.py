@@ -14,7 +14,7 @@ from typing import Any
 
 from modelsel.core.fingerprint import short
 from modelsel.core.outcome import FloorFacts, ScoreFacts, StudySummary, TestResult
-from modelsel.guard.reporting.report import AuditShape
+from modelsel.guard.reporting.report import AuditReport
 from modelsel.record.candidates import Row, word
 from modelsel.record.documents import DetailsShape, audit_of
 from modelsel.record.folder import CANDIDATES, CONFIG, OUTCOME, RunFolder
@@ -216,7 +216,7 @@ def _parent_params(outcome: StudySummary, config: Mapping[str, Any]) -> dict[str
     }
 
 
-def _guard(test: TestResult | None, audit: AuditShape | None) -> dict[str, str]:
+def _guard(test: TestResult | None, audit: AuditReport | None) -> dict[str, str]:
     """Gather the parameters of the final look."""
     if test is None:
         return {}  # a look may follow, and params cannot be changed
@@ -284,7 +284,7 @@ def _test(outcome: StudySummary) -> LoggedMetric | None:
     return LoggedMetric(_name(f"test/{outcome.measure}"), test.score)
 
 
-def _data(outcome: StudySummary, config: Mapping[str, Any], audit: AuditShape | None) -> tuple[DataSet, ...]:
+def _data(outcome: StudySummary, config: Mapping[str, Any], audit: AuditReport | None) -> tuple[DataSet, ...]:
     """The development rows; the test rows too where they were looked at, by the id that the ledger gave them."""
     name, declared = str(outcome.task.name), config.get("dataset") or {}
     source = str(declared.get("path") or declared.get("kind") or name)

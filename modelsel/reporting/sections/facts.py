@@ -6,7 +6,7 @@ import yaml  # type: ignore[import-untyped]
 
 from modelsel.core.outcome import FindingFacts
 from modelsel.core.reading import moment
-from modelsel.guard.reporting.report import NextLookShape
+from modelsel.guard.reporting.report import NextLook
 from modelsel.record.documents import DataShape, FeatureShape, audit_of
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.verdict import further
@@ -65,7 +65,7 @@ def looks(view: View) -> dict[str, object]:
     }
 
 
-def _next_look(upcoming: NextLookShape) -> str:
+def _next_look(upcoming: NextLook) -> str:
     said = further(upcoming)
     return f"{said[0].upper()}{said[1:]}."
 
