@@ -35,7 +35,6 @@ from modelsel.guard.gate import Gate
 from modelsel.guard.reporting.audit import StandingLook, looks
 from modelsel.ledger.entry import LedgerEntry, heads
 from modelsel.record.agreement import disagreements
-from modelsel.record.documents import audit_of
 from modelsel.record.folder import RunFolder
 
 FORMAT, WHAT = "modelsel certificate 1", "modelsel.certificate.v1 "
@@ -120,7 +119,7 @@ def _of_run(run: str, root: Path | None) -> Certified:
     fix = "take the file from a backup, or run the study again"
     RefusedError.raise_if(Problem("MSEL-954", one.message, str(folder.path), fix) for one in disagreements(folder))
     gate = Gate(reopen(config, "guard").guard, folder.project(config))
-    audit = audit_of(folder.details())
+    audit = folder.details().audited
     sets = [one["id"] for one in (audit.get("test_sets", ()) if audit else ())]
     test = outcome.test
     score = None if test is None else (test.beside or {}).get("score", test.released)

@@ -13,11 +13,13 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache, partial
+from types import MappingProxyType
 from typing import Any, Protocol, Self, TypeVar, Union, dataclass_transform, get_args, get_origin, get_type_hints
 
 from modelsel.core.types import Finding
 
 UNSTATED: Any = object()
+EMPTY: Any = MappingProxyType({})  # the default of a mapping
 Kind = TypeVar("Kind")
 
 
@@ -31,9 +33,14 @@ class Stating(Protocol):
 @dataclass_transform(kw_only_default=True, frozen_default=True, eq_default=False)
 def facts(kind: type[Kind]) -> type[Kind]:
     """Decorate a kind of facts: its fields are the keywords that it is made by."""
-    for name in [name for name in kind.__annotations__ if kind.__dict__.get(name) is UNSTATED]:
+    defaults = {name: kind.__dict__.get(name) for name in kind.__annotations__}
+    without = {name: default for name, default in defaults.items() if default is UNSTATED or default is EMPTY}
+    for name in without:
         setattr(kind, name, field(metadata={"optional": True}))
-    return dataclass(frozen=True, kw_only=True, eq=False, init=False, repr=False)(kind)
+    made = dataclass(frozen=True, kw_only=True, eq=False, init=False, repr=False)(kind)
+    for name in (name for name, default in without.items() if default is EMPTY):
+        setattr(made, name, EMPTY)
+    return made
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from modelsel.core.facts import Document, Facts, facts
+from modelsel.core.facts import EMPTY, Document, Facts, facts
 from modelsel.core.types import Finding, Severity
 
 SCHEMA = 1
@@ -159,7 +159,7 @@ class WinnerFacts(Document):
     parameters: Mapping[str, object]
     complexity: SizeFacts
     cv: ScoreFacts
-    measures: Mapping[str, Number] | None = None
+    measures: Mapping[str, Number] = EMPTY
     indistinguishable: list[str]
     every_best: list[str] | None = None
     corrected: CorrectedFacts | None
@@ -263,7 +263,7 @@ class MoreFacts(Facts):
     nested: NestedFacts | None = None
     ensembles: Sequence[EnsembleFacts] = ()
     search: SearchFacts | None = None
-    rounds: Mapping[str, list[int | None]] | None = None
+    rounds: Mapping[str, list[int | None]] = EMPTY
     grave: Sequence[str] = ()
     closed: ClosedFacts | None = None
 

@@ -16,7 +16,7 @@ from modelsel.core.spec import GROUPS
 from modelsel.guard.reporting.lint import LintReport
 from modelsel.guard.reporting.report import AuditReport
 from modelsel.manual import settings
-from modelsel.record.documents import DetailsShape, ExplanationShape
+from modelsel.record.documents import DetailsFacts, ExplanationFacts
 from modelsel.reporting.dossier import Dossier
 
 # Files of `conf/`: a schema per group, of spaces and of experiments.
@@ -121,8 +121,8 @@ PLAIN: Mapping[object, Mapping[str, object]] = {
 }  # fmt: skip
 OUTPUTS: Mapping[str, tuple[str, object]] = {
     "study": ("study.json", StudySummary),
-    "details": ("details.json", DetailsShape),
-    "explanation": ("explanation.json", ExplanationShape),
+    "details": ("details.json", DetailsFacts),
+    "explanation": ("explanation.json", ExplanationFacts),
     "audit": ("modelsel audit --json", AuditReport),
     "lint": ("modelsel lint --json", LintReport),
     "dossier": ("modelsel dossier --to json", Dossier),

@@ -18,7 +18,6 @@ from modelsel.guard.reporting.audit import audit
 from modelsel.guard.reporting.report import AuditReport, LookLine
 from modelsel.ledger.home import Home
 from modelsel.record.candidates import Row
-from modelsel.record.documents import audit_of
 from modelsel.record.folder import CANDIDATES, CONFIG, DETAILS, RunFolder
 
 FIX = "do not quote this study: take the file from a backup, or run the study again"
@@ -50,7 +49,7 @@ def _looks_at_hand(folder: RunFolder, outcome: StudySummary) -> list[LookLine]:
     """The looks that the person's own ledger has, where it is here; else those that were written down when the study ended."""
     if outcome.test is None or outcome.test.refused:
         return []
-    known = audit_of(folder.details())
+    known = folder.details().audited
     kept = [] if known is None else _looks_of(known)
     config = folder.config()
     if config.get("guard", {}).get("ledger", "user") == "user" and Home.find().ledger.is_file():

@@ -30,7 +30,7 @@ from modelsel.core.system.installed import version_of
 from modelsel.core.types import ClassTask, Description, Feature, Floats, Integers, NumberTask, Resampling, Table, Task
 from modelsel.guard.reporting.report import AuditReport
 from modelsel.record.candidates import settings_of
-from modelsel.record.documents import DataShape, ExplanationShape, FeatureShape, NothingShape, NumbersShape, PairShape
+from modelsel.record.documents import CountedNameFacts, DataFacts, ExplanationFacts, FeatureFacts, NothingShape, PairFacts
 from modelsel.runner.execution.single_job import Failure
 
 
@@ -82,12 +82,12 @@ class StudyRecord:
     resampling: Resampling
     final: FinalModel | None = None
     audit: AuditReport | NothingShape = field(default_factory=lambda: NothingShape())
-    pairs: tuple[PairShape, ...] = ()
+    pairs: tuple[PairFacts, ...] = ()
     command: tuple[str, ...] = ()
     shows: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # name to what it shows, plain data
     times: Mapping[str, float] = field(default_factory=dict)  # candidate to seconds for the prediction of 1,000 rows
     folds: tuple[tuple[FinalModel, UnseenRows], ...] = ()  # the model of each fold, of the choice repeated
-    explained: ExplanationShape = field(default_factory=lambda: ExplanationShape())  # reasons and weak spots, plain data
+    explained: ExplanationFacts = field(default_factory=ExplanationFacts)  # reasons and weak spots, plain data
 
 
 # Facts of study.json: the task, the folds, the winner, the failures.
@@ -152,47 +152,36 @@ LEVELS = 6
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio, odd: Fibonacci hashing
 
 
-def data(task: Task) -> DataShape:
+def data(task: Task) -> DataFacts:
     """Plain facts about the development rows; nothing of the test rows is here."""
     counts = np.bincount(task.target, minlength=task.class_count).tolist() if isinstance(task, ClassTask) else []
     features = [feature(item, task.values[:, i]) for i, item in enumerate(task.features[:SHOWN])]
-    return {
-        "rows": len(task),
-        "features": features,
-        "not_shown": max(0, len(task.features) - SHOWN),
-        "kinds": {kind: sum(item.kind == kind for item in task.features) for kind in ("numeric", "nominal", "ordered")},
-        **_numbers(task),
-        "classes": [{"name": name, "rows": int(count)} for name, count in zip(task.class_names, counts)],
-        "missing": float(np.isnan(task.values).mean()) if task.values.size else 0.0,
-        "repeated_rows": repeated_rows(task),
-        "weighted": task.weights is not None,
-        "groups": None if task.groups is None else len(np.unique(task.groups)),
-    }
+    return DataFacts(
+        rows=len(task), features=features, not_shown=max(0, len(task.features) - SHOWN),
+        kinds={kind: sum(item.kind == kind for item in task.features) for kind in ("numeric", "nominal", "ordered")},
+        target=feature(Feature("target", "numeric"), task.target) if isinstance(task, NumberTask) else UNSTATED,
+        classes=[CountedNameFacts(name=name, rows=int(count)) for name, count in zip(task.class_names, counts)],
+        missing=float(np.isnan(task.values).mean()) if task.values.size else 0.0,
+        repeated_rows=repeated_rows(task), weighted=task.weights is not None,
+        groups=None if task.groups is None else len(np.unique(task.groups)),
+    )  # fmt: skip
 
 
-def _numbers(task: Task) -> NumbersShape:
-    return {"target": feature(Feature("target", "numeric"), task.target)} if isinstance(task, NumberTask) else {}
-
-
-def feature(item: Feature, values: Floats) -> FeatureShape:
+def feature(item: Feature, values: Floats) -> FeatureFacts:
     """Kind, share of missing values, number of different ones, and either quartiles or the most frequent levels."""
     present = values[~np.isnan(values)]
-    facts: FeatureShape = {
-        "name": item.name, "kind": item.kind, "missing": 1 - len(present) / max(1, len(values)), "different": 0,
-    }  # fmt: skip
+    missing = 1 - len(present) / max(1, len(values))
+    facts = FeatureFacts(name=item.name, kind=item.kind, missing=missing, different=0)
     if item.kind == "numeric":
         quartiles = np.quantile(present, [0, 0.25, 0.5, 0.75, 1]).tolist() if len(present) else []
-        return {**facts, "different": len(np.unique(present)), "quartiles": quartiles, "dates": item.dates}
+        return facts.but(different=len(np.unique(present)), quartiles=quartiles, dates=item.dates)
     if item.text:
-        return {**facts, "different": len(np.unique(present)), "levels": []}
+        return facts.but(different=len(np.unique(present)), levels=[])
     counts = np.bincount(present.astype(np.int64), minlength=len(item.levels) + 1)
     named = [*item.levels, "(not declared)"]
     top = [index for index in np.argsort(-counts, kind="stable")[:LEVELS] if counts[index]]
-    return {
-        **facts,
-        "different": int((counts > 0).sum()),
-        "levels": [{"name": named[index], "rows": int(counts[index])} for index in top],
-    }
+    levels = [CountedNameFacts(name=named[index], rows=int(counts[index])) for index in top]
+    return facts.but(different=int((counts > 0).sum()), levels=levels)
 
 
 def repeated_rows(task: Task) -> int:

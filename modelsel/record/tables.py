@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from modelsel.record.candidates import safe
-from modelsel.record.documents import DependenceShape, audit_of
+from modelsel.record.documents import DependenceFacts
 from modelsel.record.files import json_text, storing, write
 from modelsel.record.folder import RecordedRun, RunFolder
 
@@ -129,7 +129,7 @@ def _importance_folds(run: RecordedRun) -> Iterator[Line]:
         yield from ({**line, "fold": fold, "importance": cost} for fold, cost in enumerate(line["folds"]))
 
 
-def _values(one: DependenceShape) -> list[Line]:
+def _values(one: DependenceFacts) -> list[Line]:
     levels = one["levels"] if one["levels"] else [None] * len(one["grid"])
     return [{"column": one["column"], "value": at, "level": level} for at, level in zip(one["grid"], levels, strict=True)]
 
@@ -165,7 +165,7 @@ def _doublings(run: RecordedRun) -> Iterator[Line]:
 
 def _looks(run: RecordedRun) -> Iterator[Line]:
     """Yield a line per look."""
-    audit = audit_of(run.details)
+    audit = run.details.audited
     for of in audit.get("test_sets", ()) if audit else ():
         for look in of.get("looks", ()):
             low, high = look.get("interval") or (None, None)

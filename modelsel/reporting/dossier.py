@@ -13,7 +13,7 @@ from typing import Literal
 from modelsel.core.outcome import FindingFacts, StudySummary
 from modelsel.guard.reporting.page import NOT_SHOWN
 from modelsel.guard.reporting.report import TestSetReport
-from modelsel.record.documents import DataShape, audit_of
+from modelsel.record.documents import DataFacts
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.checklists import Checklist, Item
 from modelsel.reporting.roots import outcome_as_read
@@ -189,9 +189,9 @@ class Record:
         return {name: value for name, value in known.items() if name != "kind" and value is not None}
 
     @property
-    def data(self) -> DataShape:
+    def data(self) -> DataFacts:
         """The facts about the development rows; in runs of older versions some or all are missing."""
-        return self.details.get("data", {})
+        return self.details.data or DataFacts.read({})
 
     @property
     def findings(self) -> Sequence[FindingFacts]:
@@ -201,8 +201,8 @@ class Record:
     @cached_property
     def test_sets(self) -> Sequence[TestSetReport]:
         """The audit of the sealed rows, as it stood when the study ended."""
-        audit = audit_of(self.details)
-        return audit["test_sets"] if audit is not None else ()
+        audit = self.details.audited
+        return audit.test_sets if audit is not None else ()
 
     def sentences(self, *begins: str) -> str:
         """The messages of findings, by the beginnings of their codes."""

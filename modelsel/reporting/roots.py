@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from modelsel.core.outcome import CorrectedFacts, NestedFacts, ScoreFacts, StudySummary
 from modelsel.record.candidates import Row
-from modelsel.record.documents import PairShape
+from modelsel.record.documents import PairFacts
 
 SQUARED = "mse"
 ROOTED = "root mse"
@@ -52,16 +52,16 @@ def rows_as_read(outcome: StudySummary, rows: Sequence[Row]) -> list[Row]:
     ]  # fmt: skip
 
 
-def pairs_as_read(outcome: StudySummary, rows: Sequence[Row], pairs: Sequence[PairShape]) -> list[PairShape]:
+def pairs_as_read(outcome: StudySummary, rows: Sequence[Row], pairs: Sequence[PairFacts]) -> list[PairFacts]:
     """Differences of roots in place of those of mean squared errors; `rows` are the recorded candidates."""
     if not is_squared(outcome):
         return list(pairs)
     mean = {row.id: row.mean for row in rows}
 
-    def take_roots(pair: PairShape) -> PairShape:
-        own = mean[pair["first"]], mean[pair["second"]]
-        low, high = (None if end is None else root_difference(end, *own) for end in (pair["low"], pair["high"]))
-        return {**pair, "difference": root_difference(pair["difference"], *own), "low": low, "high": high}
+    def take_roots(pair: PairFacts) -> PairFacts:
+        own = mean[pair.first], mean[pair.second]
+        low, high = (None if end is None else root_difference(end, *own) for end in (pair.low, pair.high))
+        return pair.but(difference=root_difference(pair.difference, *own), low=low, high=high)
 
     return [take_roots(pair) for pair in pairs]
 

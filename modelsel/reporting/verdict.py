@@ -12,7 +12,7 @@ from modelsel.core.outcome import FloorFacts, ScoreFacts, StudySummary, TestResu
 from modelsel.core.types import Finding
 from modelsel.guard.reporting.report import AuditReport, NextLook
 from modelsel.record.candidates import Row, varied_parameters
-from modelsel.record.documents import OptimalShape, audit_of
+from modelsel.record.documents import OptimalFacts
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.roots import outcome_as_read, rows_as_read
 from modelsel.reporting.screen import Part, group, screen
@@ -57,10 +57,10 @@ def verdict(folder: RunFolder, here: Path | None = None) -> str:
         ("ensemble", ensembles(outcome)),
         ("cross-validated", cross_validated(outcome)),
         ("floor", list(filter(None, [sentence(outcome, higher)]))),
-        ("test", test(outcome, audit_of(details), folder)),
+        ("test", test(outcome, details.audited, folder)),
         ("size", [said for one in folder.explanation().get("optimal", ()) for said in size_sentences(one, one["entry"])]),
         ("findings", findings(outcome)),
-        ("ledger", ledger(outcome, audit_of(details))),
+        ("ledger", ledger(outcome, details.audited)),
         ("report", [relative_path(folder.report, here)]),
         ("browse", browse(folder.config())),
         ("time", [f"{duration(float(outcome.seconds.get('total', 0)))}, {fits(outcome.fits)}"]),
@@ -455,7 +455,7 @@ def only_guesses(outcome: StudySummary, higher_is_better: bool) -> bool:
 # What is said of a tree beside the best of its size: in training and out of fold, never one without the other.
 
 
-def size_sentences(one: OptimalShape, called: str) -> list[str]:
+def size_sentences(one: OptimalFacts, called: str) -> list[str]:
     """Say whether a tree of this size could do better; a reason where it is not known."""
     if "failed" in one:
         return [f"{called}: not known, a fit failed ({one['failed']})"]
@@ -468,7 +468,7 @@ def _leaves(count: int) -> str:
     return "1 leaf" if count == 1 else f"{count} leaves"
 
 
-def in_training(one: OptimalShape) -> str:
+def in_training(one: OptimalFacts) -> str:
     """Say how many training errors the tree has, and the best of its size."""
     own, best, bound = (score(one["training"][name]) for name in ("grown", "optimal", "bound"))
     if "unlike" in one:
@@ -484,7 +484,7 @@ def in_training(one: OptimalShape) -> str:
     return f"{own} wrong in training, and none better was found; no tree of this size has less than {bound}"
 
 
-def unseen(one: OptimalShape) -> str:
+def unseen(one: OptimalFacts) -> str:
     """Say what both get wrong on rows that they did not see, and whether the folds tell them apart."""
     own = one["out_of_fold"]
     told = f"out of fold {score(own['grown'])} against {score(own['optimal'])} of the best trees"
@@ -497,7 +497,7 @@ def unseen(one: OptimalShape) -> str:
     return f"{told} ({change}): {'it pays' if ends[1] < 0 else 'it does not pay'}"
 
 
-def proven_folds(one: OptimalShape) -> str:
+def proven_folds(one: OptimalFacts) -> str:
     """Say in how many folds the search came to its end.
 
     >>> proven_folds({"out_of_fold": {"ended": 3, "folds": 4}})
@@ -507,7 +507,7 @@ def proven_folds(one: OptimalShape) -> str:
     return f"{own['ended']} of {own['folds']}"
 
 
-def deeper(one: OptimalShape) -> str:
+def deeper(one: OptimalFacts) -> str:
     """Say what the whole tree does where it is deeper than what was searched; empty where it is not."""
     whole = one.get("whole")
     if whole is None:

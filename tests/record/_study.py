@@ -15,7 +15,7 @@ from modelsel.core.fingerprint import digest
 from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.core.selection import Assessed, Losses, Selection
 from modelsel.core.types import Candidate, Feature, Fold, Resampling, Scoreboard, Task
-from modelsel.record.documents import PairShape
+from modelsel.record.documents import PairFacts
 from modelsel.record.facts import StudyRecord
 
 
@@ -137,7 +137,7 @@ def assemble(data, parts, candidates, predicted, scores, complexity, training) -
                    "high": float(mean[winner]) + 0.031},
     )  # fmt: skip
     pairs = tuple(
-        PairShape(first=board.ids[winner], second=board.ids[i], difference=(by := float(mean[i] - mean[winner])),
+        PairFacts(first=board.ids[winner], second=board.ids[i], difference=(by := float(mean[i] - mean[winner])),
                   low=by - 0.02, high=by + 0.03, p=0.03, adjusted=0.06, method="corrected resampled t")
         for i in best[1:]
     )  # fmt: skip

@@ -7,7 +7,7 @@ import numpy as np
 from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.core.selection import Assessed, Losses, Selection
 from modelsel.core.types import Candidate, Feature, Fold, Resampling, Scoreboard, Task
-from modelsel.record.documents import PairShape
+from modelsel.record.documents import PairFacts
 from modelsel.record.facts import StudyRecord
 
 
@@ -51,7 +51,7 @@ def finished() -> StudyRecord:
         indistinguishable=(1,),
         difference_se=np.array([np.nan, 0.03, 0.04, np.nan]),
     )
-    pair = PairShape(first=board.ids[0], second=board.ids[2], difference=0.1, low=-0.02, high=0.22, p=0.04, adjusted=0.04,
+    pair = PairFacts(first=board.ids[0], second=board.ids[2], difference=0.1, low=-0.02, high=0.22, p=0.04, adjusted=0.04,
                      method="corrected resampled t")  # fmt: skip
     command = ("modelsel", "run", "dataset=small", "space=[cart,knn]")
     return StudyRecord(outcome(selection, task), selection, {"seed": 0, "tracking": {"kind": "sqlite"}}, task, parts,

@@ -22,7 +22,6 @@ from modelsel.guard.reporting.audit import audit
 from modelsel.guard.reporting.report import AuditReport
 from modelsel.record.agreement import disagreements
 from modelsel.record.candidates import Row
-from modelsel.record.documents import audit_of
 from modelsel.record.folder import CANDIDATES, DETAILS, PROJECT, RunFolder
 from modelsel.reporting.terminal import Lines
 
@@ -120,7 +119,7 @@ def audit_report(
     with _witnesses(folder) as (anchors, unasked):
         gate = Gate(policy, folder.project(folder.config()), anchors)
         _amend(gate, merge, vouch, void)
-        known = None if DETAILS in folder.changed() else audit_of(folder.details())
+        known = None if DETAILS in folder.changed() else folder.details().audited
         report = audit(gate, study=folder.outcome().folder, known=known.known if known else ())
     again = [] if CANDIDATES in folder.changed() else replay(folder)
     return report.but(flags=[*report.flags, *unasked, *again, *disagreements(folder, report)])

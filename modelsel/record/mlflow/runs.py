@@ -16,7 +16,7 @@ from modelsel.core.fingerprint import short
 from modelsel.core.outcome import FloorFacts, ScoreFacts, StudySummary, TestResult
 from modelsel.guard.reporting.report import AuditReport
 from modelsel.record.candidates import Row, word
-from modelsel.record.documents import DetailsShape, audit_of
+from modelsel.record.documents import DetailsFacts
 from modelsel.record.folder import CANDIDATES, CONFIG, OUTCOME, RunFolder
 
 SAME = "modelsel.same"  # equal for studies that found the same, whichever folder they lie in
@@ -98,7 +98,7 @@ def project(folder: RunFolder) -> TrackedStudy:
     }
     params = {
         **_parent_params(outcome, folder.config()),
-        **_guard(outcome.test, audit_of(details)),
+        **_guard(outcome.test, details.audited),
         **_note_not_kept(folder.config()),
     }
     measured = [*_parent_metrics(outcome), *_seconds(details, outcome)]
@@ -111,7 +111,7 @@ def project(folder: RunFolder) -> TrackedStudy:
         below=tracking.get("parent"),
         parent=parent,
         children=children,
-        data=_data(outcome, redact(folder.config()), audit_of(details)),
+        data=_data(outcome, redact(folder.config()), details.audited),
         test=_test(outcome),
         artifacts=tuple(path for path in names if path.exists()),
         model=folder.model if (folder.model / "MLmodel").exists() else None,
@@ -181,7 +181,7 @@ def _note_test(test: TestResult | None) -> str:
     return f"Test: {score}{ends}, look {test.look} at these rows{', a replay' if test.repeated else ''}."
 
 
-def _common(outcome: StudySummary, details: DetailsShape) -> dict[str, str]:
+def _common(outcome: StudySummary, details: DetailsFacts) -> dict[str, str]:
     """Gather the tags that all runs of a study share."""
     return {
         "mlflow.user": str(details.get("user", "unknown")),
@@ -247,7 +247,7 @@ def _parent_metrics(outcome: StudySummary) -> list[LoggedMetric]:
     ]
 
 
-def _seconds(details: DetailsShape, outcome: StudySummary) -> list[LoggedMetric]:
+def _seconds(details: DetailsFacts, outcome: StudySummary) -> list[LoggedMetric]:
     """Return the metric of the winner's time to predict 1,000 rows."""
     found = details.get("predict_1000_rows", {}).get(outcome.winner.id)
     return [] if found is None else [LoggedMetric("seconds/predict_1000_rows", found)]

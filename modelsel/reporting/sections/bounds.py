@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from modelsel.core.errors import DataError
 from modelsel.core.types import Feature
 from modelsel.learner.base import ability
-from modelsel.record.documents import FoldsShape
+from modelsel.record.documents import FoldsFacts
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.words import number, plural, score
 from modelsel.statistics import bounds
@@ -158,7 +158,7 @@ def _none(name: str, why: str) -> dict[str, str]:
     return {"name": name, "wrong": "", "rows": "", "bound": "none", "exact": "", "needed": "", "words": why}
 
 
-def _out_of_fold(view: View, folds: FoldsShape | None) -> Errors | None:
+def _out_of_fold(view: View, folds: FoldsFacts | None) -> Errors | None:
     """Gather the winner's out-of-fold error rate; None where its predictions were not kept."""
     found, winner = view.assessed, view.outcome.winner.id
     if winner not in found.ids or folds is None or not folds["assessment"]:

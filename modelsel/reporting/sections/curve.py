@@ -1,6 +1,6 @@
 """The learning curve on the page: score by rows to fit on, with intervals over folds."""
 
-from modelsel.record.documents import CandidateCurveShape, IntervalShape
+from modelsel.record.documents import CandidateCurveFacts, IntervalFacts
 from modelsel.reporting.charts import Plot, Scale
 from modelsel.reporting.roots import is_squared, root, root_difference
 from modelsel.reporting.sections.view import View
@@ -30,7 +30,7 @@ def section(view: View) -> dict[str, object]:
     }
 
 
-def _answer(view: View, doubling: IntervalShape, whole: float | None) -> str:
+def _answer(view: View, doubling: IntervalFacts, whole: float | None) -> str:
     """Say what the second half of the rows brought, and so whether more rows would help."""
     mean, low, high = doubling["mean"], doubling["low"], doubling["high"]
     if mean is None or low is None or high is None:
@@ -43,7 +43,7 @@ def _answer(view: View, doubling: IntervalShape, whole: float | None) -> str:
     return f"{told}: more rows {'helped, and further ones may' if gain > 0 else 'did harm'}."
 
 
-def _take_roots(line: CandidateCurveShape, half: int) -> CandidateCurveShape:
+def _take_roots(line: CandidateCurveFacts, half: int) -> CandidateCurveFacts:
     """A candidate's mean squared errors by their roots; what the second half brought is a difference of these."""
     points, doubling = line["points"], line["doubling"]
     half_mean, whole_mean = points[half]["mean"], points[-1]["mean"]
@@ -53,22 +53,21 @@ def _take_roots(line: CandidateCurveShape, half: int) -> CandidateCurveShape:
             return None
         return root_difference(value, half_mean, whole_mean)
 
-    return {
-        **line,
-        "points": [{"mean": root(one["mean"]), "low": root(one["low"]), "high": root(one["high"])} for one in points],
-        "doubling": {"mean": brought(doubling["mean"]), "low": brought(doubling["low"]), "high": brought(doubling["high"])},
-    }
+    return line.but(
+        points=[IntervalFacts(mean=root(one.mean), low=root(one.low), high=root(one.high)) for one in points],
+        doubling=IntervalFacts(mean=brought(doubling.mean), low=brought(doubling.low), high=brought(doubling.high)),
+    )
 
 
-def _cells(line: CandidateCurveShape) -> list[str]:
+def _cells(line: CandidateCurveFacts) -> list[str]:
     return [f"{score(one['mean'])} {interval(_ends(one))}" if one["mean"] is not None else "–" for one in line["points"]]
 
 
-def _ends(one: IntervalShape) -> list[float] | None:
+def _ends(one: IntervalFacts) -> list[float] | None:
     return None if one["low"] is None or one["high"] is None else [one["low"], one["high"]]
 
 
-def _draw(view: View, rows: list[float], lines: list[CandidateCurveShape], width: int) -> str:
+def _draw(view: View, rows: list[float], lines: list[CandidateCurveFacts], width: int) -> str:
     """Draw the mean scores and their intervals by rows to fit on."""
     low, high = _reach(view, lines)
     room = (high - low) * 0.04 or 0.5
@@ -89,7 +88,7 @@ def _draw(view: View, rows: list[float], lines: list[CandidateCurveShape], width
     return plot.svg()
 
 
-def _reach(view: View, lines: list[CandidateCurveShape]) -> tuple[float, float]:
+def _reach(view: View, lines: list[CandidateCurveFacts]) -> tuple[float, float]:
     """Choose the range to draw: all of the winner's intervals, and as far as the means of most; the rest ends at the edge."""
     own = [end for one in lines[0]["points"] for end in (one["low"], one["high"]) if end is not None]
     ends = [*view.reach([one["mean"] for line in lines for one in line["points"] if one["mean"] is not None]), *own]

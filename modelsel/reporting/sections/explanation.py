@@ -9,14 +9,14 @@ from typing import TypedDict, TypeVar
 import numpy as np
 
 from modelsel.core.reading import moment
-from modelsel.record.documents import ColumnLossShape, DependenceShape, ImportanceShape, LossShape, SliceShape, SlicesShape
+from modelsel.record.documents import ColumnLossFacts, DependenceFacts, ImportanceFacts, LossFacts, SliceFacts, SlicesFacts
 from modelsel.reporting.charts import NARROW, WIDE, Lanes, Plot, Scale
 from modelsel.reporting.roots import is_squared, rise_of_root
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.words import in_unit, interval, p_value, percent, score, with_unit
 
 SHOWN = 15
-Loss = TypeVar("Loss", bound=LossShape)
+Loss = TypeVar("Loss", bound=LossFacts)
 
 
 def importance(view: View) -> list[dict[str, object]]:
@@ -24,28 +24,18 @@ def importance(view: View) -> list[dict[str, object]]:
     return [_part(view, _as_read(view, one)) for one in view.folder.explanation().get("importance", ())]
 
 
-def _as_read(view: View, one: ImportanceShape) -> ImportanceShape:
+def _as_read(view: View, one: ImportanceFacts) -> ImportanceFacts:
     """Importances in the unit of the target where the measure is a mean squared error."""
     if not is_squared(view.recorded) or one.get("failed"):
         return one
     mean = next(row.mean for row in view.folder.candidates() if row.id == one["candidate"])
 
     def take_roots(line: Loss) -> Loss:
-        read = line.copy()
-        read["mean"], read["low"], read["high"] = (
-            rise_of_root(line["mean"], mean),
-            _rise_of_root(line["low"], mean),
-            _rise_of_root(line["high"], mean),
-        )
-        return read
+        rises = _rise_of_root(line.low, mean), _rise_of_root(line.high, mean)
+        return line.but(mean=rise_of_root(line.mean, mean), low=rises[0], high=rises[1])
 
-    noise = None if one["noise"] is None else take_roots(one["noise"])
-    return {
-        **one,
-        "noise": noise,
-        "columns": [*map(take_roots, one["columns"])],
-        "together": [*map(take_roots, one["together"])],
-    }
+    noise = None if one.noise is None else take_roots(one.noise)
+    return one.but(noise=noise, columns=[*map(take_roots, one.columns)], together=[*map(take_roots, one.together)])
 
 
 def _rise_of_root(rise: float | None, mean: float) -> float | None:
@@ -60,7 +50,7 @@ def _share(view: View, mean: float) -> str:
     return percent(mean / spread) if spread > 0 else "–"
 
 
-def _part(view: View, one: ImportanceShape) -> dict[str, object]:
+def _part(view: View, one: ImportanceFacts) -> dict[str, object]:
     """Describe the importances of one candidate."""
     part: dict[str, object] = {
         "called": view.name_of(one["candidate"]),
@@ -86,16 +76,16 @@ def _part(view: View, one: ImportanceShape) -> dict[str, object]:
     }
 
 
-def _row(name: str, line: LossShape) -> dict[str, object]:
+def _row(name: str, line: LossFacts) -> dict[str, object]:
     above = "" if "above_noise" not in line else "yes" if line["above_noise"] else "no"
     return {"name": name, "mean": score(line["mean"]), "interval": _ends(line), "above": above}
 
 
-def _ends(line: LossShape) -> str:
+def _ends(line: LossFacts) -> str:
     return interval(None if line["low"] is None or line["high"] is None else [line["low"], line["high"]])
 
 
-def _draw(view: View, lines: list[ColumnLossShape], noise: LossShape | None, lanes: Lanes) -> str:
+def _draw(view: View, lines: list[ColumnLossFacts], noise: LossFacts | None, lanes: Lanes) -> str:
     """Draw the columns' means and intervals, with the noise as a line."""
     ends = [end for line in lines for end in (line["low"], line["high"], line["mean"]) if end is not None]
     scale = Scale.of([0.0, *ends], lanes.left, lanes.width - lanes.right, log=False)
@@ -126,7 +116,7 @@ def dependence(view: View) -> list[dict[str, object]]:
     return [_panel(view, one) for one in view.folder.explanation().get("dependence", ()) if one["grid"]]
 
 
-def _panel(view: View, one: DependenceShape) -> dict[str, object]:
+def _panel(view: View, one: DependenceFacts) -> dict[str, object]:
     """Draw the dependence on one column."""
     classes = [str(name) for name in view.outcome.task.classes]
     shown = [1] if len(classes) == 2 else list(range(min(len(classes), CLASSES))) if classes else [0]
@@ -148,14 +138,14 @@ def _panel(view: View, one: DependenceShape) -> dict[str, object]:
     return {"title": one["column"], "svg": plot.svg(), "legend": legend, "of": one["lines"].get("class")}
 
 
-def _upwards(one: DependenceShape, classes: list[str]) -> Scale:
+def _upwards(one: DependenceFacts, classes: list[str]) -> Scale:
     """From 0 to 1 for class scores; of numbers from the least to the largest that is shown."""
     if classes:
         return Scale(0.0, 1.0, BOTTOM, TOP)
     return Scale.of([value for row in (*one["mean"], *one["lines"]["scores"]) for value in row], BOTTOM, TOP, log=False)
 
 
-def _below(plot: Plot, one: DependenceShape, across: Scale, places: list[float]) -> None:
+def _below(plot: Plot, one: DependenceFacts, across: Scale, places: list[float]) -> None:
     """Label the axis below: dates, numbers or levels."""
     if one.get("dates"):
         for at in (places[0], places[len(places) // 2], places[-1]):
@@ -231,7 +221,7 @@ def worst(part: WeakSpots) -> str:
     )
 
 
-def _slice_table(found: SlicesShape | None, unit: str) -> SlicesShown | None:
+def _slice_table(found: SlicesFacts | None, unit: str) -> SlicesShown | None:
     """Describe the slices that were found or declared."""
     if found is None:
         return None
@@ -247,7 +237,7 @@ def _slice_table(found: SlicesShape | None, unit: str) -> SlicesShown | None:
     }  # fmt: skip
 
 
-def _slice_row(line: SliceShape) -> SliceShown:
+def _slice_row(line: SliceFacts) -> SliceShown:
     """Write one slice: rows, error rate, interval, p."""
     return {
         "name": line["slice"],

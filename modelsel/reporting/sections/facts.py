@@ -7,7 +7,7 @@ import yaml  # type: ignore[import-untyped]
 from modelsel.core.outcome import FindingFacts
 from modelsel.core.reading import moment
 from modelsel.guard.reporting.report import NextLook
-from modelsel.record.documents import DataShape, FeatureShape, audit_of
+from modelsel.record.documents import DataFacts, FeatureFacts
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.verdict import further
 from modelsel.reporting.words import interval, number, percent, score
@@ -18,7 +18,7 @@ SEVERITY = ("critical", "high", "medium", "low", "info")
 
 def data(view: View) -> dict[str, object]:
     """Kinds, missing values, quartiles or levels, class balance."""
-    facts: DataShape = view.details.get("data", {})
+    facts: DataFacts = view.details.get("data", {})
     features = facts.get("features", [])
     total = sum(one["rows"] for one in facts.get("classes", [])) or 1
     return {
@@ -41,7 +41,7 @@ def findings(view: View) -> list[FindingFacts]:
 
 def looks(view: View) -> dict[str, object]:
     """Every look that the ledger knows at these rows, and what one more would cost."""
-    audit = audit_of(view.details)
+    audit = view.details.audited
     rows = [
         {
             "at": str(look.get("at", ""))[:19].replace("T", " "),
@@ -112,7 +112,7 @@ def limits(view: View) -> list[str]:
     return said
 
 
-def _feature(one: FeatureShape) -> dict[str, object]:
+def _feature(one: FeatureFacts) -> dict[str, object]:
     """Describe a feature by quartiles or levels."""
     if "quartiles" in one:
         spread = " · ".join(map(moment if one.get("dates") else number, one["quartiles"]))

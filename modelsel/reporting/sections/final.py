@@ -9,7 +9,7 @@ from contextlib import suppress
 from modelsel.core.errors import DataError
 from modelsel.core.spec import class_of
 from modelsel.learner.base import ability
-from modelsel.record.documents import OptimalShape
+from modelsel.record.documents import OptimalFacts
 from modelsel.record.folder import RunFolder
 from modelsel.record.model import Predictor, describe, load
 from modelsel.reporting import verdict
@@ -76,7 +76,7 @@ def best_of_size(view: View) -> list[dict[str, object]]:
     return [_beside_best(view, one) for one in view.folder.explanation().get("optimal", ())]
 
 
-def _beside_best(view: View, one: OptimalShape) -> dict[str, object]:
+def _beside_best(view: View, one: OptimalFacts) -> dict[str, object]:
     """A tree's line of the table and its sentences; where a fit failed, why."""
     name = view.name_of(one["candidate"])
     said: dict[str, object] = {

@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 from modelsel.core.outcome import mean_size
 from modelsel.core.spec import class_of
 from modelsel.record.candidates import Row
-from modelsel.record.documents import PairShape
+from modelsel.record.documents import PairFacts
 from modelsel.reporting import verdict
 from modelsel.reporting.charts import NARROW, WIDE, Lanes, Plot, Scale
 from modelsel.reporting.sections.view import View
@@ -209,12 +209,12 @@ def paired_differences(view: View) -> dict[str, object]:
     return {"rows": rows, "methods": methods, **_pictures(view, pairs)}
 
 
-def _pictures(view: View, pairs: list[PairShape]) -> dict[str, str]:
+def _pictures(view: View, pairs: list[PairFacts]) -> dict[str, str]:
     """Draw the intervals for wide windows and for narrow ones."""
     return {name: _picture(view, pairs, lanes) if pairs else "" for name, lanes in (("svg", WIDE), ("narrow", NARROW))}
 
 
-def _picture(view: View, pairs: list[PairShape], lanes: Lanes) -> str:
+def _picture(view: View, pairs: list[PairFacts], lanes: Lanes) -> str:
     """Draw differences to the winner with their intervals."""
     ends = [float(pair[key]) for pair in pairs for key in ("low", "high") if pair[key] is not None]
     scale = Scale.of([0.0, *ends], lanes.left, lanes.width - lanes.right, log=False)

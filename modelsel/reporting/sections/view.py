@@ -11,7 +11,7 @@ from modelsel.core.outcome import FindingFacts, StudySummary
 from modelsel.core.selection import Assessed
 from modelsel.record.agreement import disagreements
 from modelsel.record.candidates import Row, varied_parameters
-from modelsel.record.documents import PairShape
+from modelsel.record.documents import PairFacts
 from modelsel.record.folder import RecordedRun
 from modelsel.record.model import Predictor, load
 from modelsel.reporting.roots import outcome_as_read, pairs_as_read, rows_as_read
@@ -37,7 +37,7 @@ class View(RecordedRun):
         return disagreements(self.folder)
 
     @cached_property
-    def pairs(self) -> list[PairShape]:
+    def pairs(self) -> list[PairFacts]:
         """The best of each learner against the winner."""
         return pairs_as_read(self.recorded, self.folder.candidates(), self.details.get("pairs", []))
 
