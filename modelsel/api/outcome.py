@@ -145,7 +145,7 @@ class Outcome(core.StudySummary):
         >>> isinstance(outcome.explanation, dict)
         True
         """
-        return self._folder.explanation()
+        return self._folder.explanation().written()
 
     @cached_property
     def classes(self) -> NDArray[Any]:

@@ -120,7 +120,7 @@ def _of_run(run: str, root: Path | None) -> Certified:
     RefusedError.raise_if(Problem("MSEL-954", one.message, str(folder.path), fix) for one in disagreements(folder))
     gate = Gate(reopen(config, "guard").guard, folder.project(config))
     audit = folder.details().audited
-    sets = [one["id"] for one in (audit.get("test_sets", ()) if audit else ())]
+    sets = [one.id for one in (audit.test_sets if audit else ())]
     test = outcome.test
     score = None if test is None else (test.beside or {}).get("score", test.released)
     made = [

@@ -32,7 +32,7 @@ def correct_best(outcomes: Sequence[StudySummary]) -> Corrected | str:
     if any(column is None for column in columns):
         return "not every job's winner has its losses on record"
     losses = np.stack([column for column in columns if column is not None], axis=1)
-    board = _board(outcomes, bool(folders[0].details().get("higher_is_better")))
+    board = _board(outcomes, bool(folders[0].details().higher_is_better))
     rng = generator(first.seed, str(first.scheme.fingerprint), "jobs of a sweep")
     found = bbc(losses, board, Best(), winner=Best().choose(board), rng=rng, zero_one=first.measure == "error")
     return "fewer than two rows were assessed" if found is None else found

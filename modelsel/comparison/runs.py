@@ -68,7 +68,7 @@ def of_folder(folder: RunFolder) -> ComparedRun:
     measure: Any = class_of("measure", outcome.measure, tuple(folder.config().get("plugins") or ()))
     higher = bool(measure.higher_is_better)
     scale = scale_of(outcome, higher)
-    repeat = np.array(folder.details()["folds"]["repeat"], np.int64)
+    repeat = np.array(folder.details().known_folds.repeat, np.int64)
     entries: dict[str, list[Row]] = {}
     for row in sorted((row for row in folder.candidates() if row.rank > 0), key=lambda row: row.rank):
         entries.setdefault(row.label, []).append(row)

@@ -34,12 +34,13 @@ class Stating(Protocol):
 def facts(kind: type[Kind]) -> type[Kind]:
     """Decorate a kind of facts: its fields are the keywords that it is made by."""
     defaults = {name: kind.__dict__.get(name) for name in kind.__annotations__}
-    without = {name: default for name, default in defaults.items() if default is UNSTATED or default is EMPTY}
-    for name in without:
+    special = {name: default for name, default in defaults.items() if default is UNSTATED or isinstance(default, Mapping)}
+    for name in special:
         setattr(kind, name, field(metadata={"optional": True}))
     made = dataclass(frozen=True, kw_only=True, eq=False, init=False, repr=False)(kind)
-    for name in (name for name, default in without.items() if default is EMPTY):
-        setattr(made, name, EMPTY)
+    for name, default in special.items():
+        if default is not UNSTATED:
+            setattr(made, name, default)
     return made
 
 

@@ -160,8 +160,8 @@ def _dependence(of: StudyToExplain, final: Final, importance: Sequence[Importanc
     """Of the most important columns of the first candidate asked for, else of the first of the table."""
     from modelsel.explanation.importance import COLUMNS, dependence
 
-    lines = importance[0].get("columns", []) if importance else []
-    names = [line["column"] for line in lines] or [feature.name for feature in of.task.features]
+    lines = importance[0].columns if importance else []
+    names = [line.column for line in lines] or [feature.name for feature in of.task.features]
     texts = {feature.name for feature in of.task.features if feature.text}
     names = [name for name in names if name not in texts]
     found = of.apart(dependence, final, of.task, names[:COLUMNS], of.seed)

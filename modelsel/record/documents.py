@@ -6,7 +6,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict, final
 
-from modelsel.core.facts import EMPTY, Document, facts
+from modelsel.core.facts import EMPTY, UNSTATED, Document, facts
 from modelsel.core.outcome import Number
 from modelsel.guard.reporting.report import AuditReport
 
@@ -41,15 +41,15 @@ class FeatureFacts(Document):
 class DataFacts(Document):
     """The development rows, summed up; nothing of the test rows is in it. `target`: of numbers, as a column."""
 
-    rows: int
-    features: list[FeatureFacts]
-    not_shown: int
-    kinds: Mapping[str, int]
+    rows: int = 0
+    features: Sequence[FeatureFacts] = ()
+    not_shown: int = 0
+    kinds: Mapping[str, int] = EMPTY
     target: FeatureFacts | None = None
     classes: Sequence[CountedNameFacts] = ()
-    missing: float
-    repeated_rows: int
-    weighted: bool
+    missing: float = 0.0
+    repeated_rows: int = 0
+    weighted: bool = False
     groups: int | None = None
 
 
@@ -86,13 +86,20 @@ class DetailsFacts(Document):
     user: str = ""
     commit: str = ""
     environment: Mapping[str, str] = EMPTY
-    data: DataFacts | None = None
+    data: DataFacts = DataFacts()
     audit: AuditReport | NothingShape = EMPTY
     pairs: Sequence[PairFacts] = ()
     folds: FoldsFacts | None = None  # older versions wrote none
     higher_is_better: bool = False
     shows: Mapping[str, Mapping[str, Any]] = EMPTY
     predict_1000_rows: Mapping[str, float] = EMPTY
+
+    @property
+    def known_folds(self) -> FoldsFacts:
+        """The folds; KeyError in runs of versions that wrote none."""
+        if self.folds is None:
+            raise KeyError("folds")
+        return self.folds
 
     @property
     def audited(self) -> AuditReport | None:
@@ -129,7 +136,7 @@ class LossFacts(Document):
     low: Number
     high: Number
     folds: list[Number]
-    above_noise: bool = False
+    above_noise: bool | None = None
 
 
 @facts
@@ -171,7 +178,7 @@ class ImportanceFacts(Document):
     candidate: str
     entry: str
     no_noise: str | None = None
-    failed: str | None = None
+    failed: str = ""
     repeats: int | None = None
     columns: Sequence[ColumnLossFacts] = ()
     together: Sequence[ColumnsLossFacts] = ()
@@ -256,7 +263,7 @@ class SlicesFacts(Document):
     wrong: int
     tolerance: float | None = None
     mae: Number = None
-    slices: list[SliceFacts]
+    slices: Sequence[SliceFacts] = ()
 
 
 @facts
@@ -317,14 +324,14 @@ class OptimalFacts(Document):
 
     candidate: str
     entry: str
-    depth: int | None = None
-    leaves: int | None = None
-    training: GrownAndBestFacts | None = None
+    depth: int = UNSTATED
+    leaves: int = UNSTATED
+    training: GrownAndBestFacts = UNSTATED
     proven: bool = False
-    out_of_fold: UnseenFacts | None = None
-    unlike: str | None = None
+    out_of_fold: UnseenFacts = UNSTATED
+    unlike: str = ""
     whole: WholeTreeFacts | None = None
-    failed: str | None = None
+    failed: str = ""
 
 
 @facts
@@ -336,5 +343,5 @@ class ExplanationFacts(Document):
     curve: CurveFacts | None = None
     weak_slices: SlicesFacts | None = None
     declared_slices: SlicesFacts | None = None
-    sets: SetsFacts | None = None
+    sets: SetsFacts = SetsFacts()
     optimal: Sequence[OptimalFacts] = ()

@@ -191,7 +191,7 @@ class Record:
     @property
     def data(self) -> DataFacts:
         """The facts about the development rows; in runs of older versions some or all are missing."""
-        return self.details.data or DataFacts.read({})
+        return self.details.data
 
     @property
     def findings(self) -> Sequence[FindingFacts]:
@@ -231,19 +231,19 @@ def _words(name: str) -> str:
 
 
 def _software(record: Record) -> str:
-    commit = record.details.get("commit")
+    commit = record.details.commit
     own = f"; the project's own code at commit {commit}" if commit else ""
     return f"Computed with modelsel {record.outcome.modelsel}{own}."
 
 
 def _environment(record: Record) -> str | None:
-    known = record.details.get("environment")
+    known = record.details.environment
     said = ", ".join(f"{name} {value}" for name, value in known.items()) if known else ""
     return f"{said}." if said else None
 
 
 def _command(record: Record) -> str | None:
-    words = record.details.get("command")
+    words = record.details.command
     return f"It was made by `{' '.join(words)}`, seed {record.outcome.seed}." if words else None
 
 
@@ -259,29 +259,29 @@ def _target(record: Record) -> str:
 
 def _distribution(record: Record) -> str | None:
     """Tell the shares of the classes."""
-    classes = record.data.get("classes")
+    classes = record.data.classes
     if not classes:
         return None
-    total = sum(one["rows"] for one in classes)
-    said = ", ".join(f"{one['name']} {one['rows']:,} ({one['rows'] / total:.1%})" for one in classes[:SHOWN])
+    total = sum(one.rows for one in classes)
+    said = ", ".join(f"{one.name} {one.rows:,} ({one.rows / total:.1%})" for one in classes[:SHOWN])
     return f"Classes of the development rows: {said}."
 
 
 def _suffices(record: Record) -> str | None:
     """Tell the bound for all candidates at once."""
-    choices = next((one["choices"] for one in record.test_sets if one.get("choices")), None)
+    choices = next((one.choices for one in record.test_sets if one.choices), None)
     if choices is None:
         return None
-    many = f"With {choices['candidates']:,} candidates on {choices['rows']:,} rows"
-    return f"{many} all error rates are within ±{choices['bound']:.3f} at once (95 %)."
+    many = f"With {choices.candidates:,} candidates on {choices.rows:,} rows"
+    return f"{many} all error rates are within ±{choices.bound:.3f} at once (95 %)."
 
 
 def _tell_gaps(record: Record) -> str | None:
     """Tell the gaps, by feature."""
-    if not record.data.get("features"):
+    if not record.data.features:
         return None
-    gaps = ", ".join(f"{one['name']} {one['missing']:.1%}" for one in record.data["features"][:SHOWN] if one["missing"])
-    return f"{record.data['missing']:.1%} of the cells of the development rows are missing{': ' if gaps else ''}{gaps}."
+    gaps = ", ".join(f"{one.name} {one.missing:.1%}" for one in record.data.features[:SHOWN] if one.missing)
+    return f"{record.data.missing:.1%} of the cells of the development rows are missing{': ' if gaps else ''}{gaps}."
 
 
 def _preparation(record: Record) -> str:
@@ -303,10 +303,10 @@ def _candidates(record: Record) -> str:
 
 def _fold_sizes(record: Record) -> str | None:
     """Tell the numbers of rows of the folds."""
-    folds = record.details.get("folds")
+    folds = record.details.folds
     if folds is None:
         return None
-    fit, assess = ((min(folds[name]), max(folds[name])) for name in ("analysis", "assessment"))
+    fit, assess = ((min(rows), max(rows)) for rows in (folds.analysis, folds.assessment))
     return f"Folds fit on {fit[0]:,} to {fit[1]:,} rows and assess {assess[0]:,} to {assess[1]:,}."
 
 
@@ -320,15 +320,15 @@ def _looks(record: Record) -> str | None:
     """Count the looks."""
     if not record.test_sets:
         return None
-    looks = [look for look in record.test_sets[0]["looks"] if not look["replay"]]
-    codes = sorted({code for look in looks for code in look["flags"]})
+    looks = [look for look in record.test_sets[0].looks if not look.replay]
+    codes = sorted({code for look in looks for code in look.flags})
     said = f"The ledger counted {plural(len(looks), 'look')} at the sealed rows when the study ended"
     return f"{said}{' (findings ' + ', '.join(codes) + ')' if codes else ''}."
 
 
 def _units(record: Record) -> str | None:
     """Tell which rows belong together; None where each stands for itself."""
-    task, groups = record.outcome.task, record.data.get("groups")
+    task, groups = record.outcome.task, record.data.groups
     if not task.unit and not groups:
         return None
     said = f"Rows of one {task.unit or 'group'} belong together ({task.units or groups:,} of them)"
@@ -337,11 +337,11 @@ def _units(record: Record) -> str | None:
 
 def _features(record: Record) -> str | None:
     """Name the features with their kinds."""
-    features = record.data.get("features")
+    features = record.data.features
     if not features:
         return None
     count = int(record.outcome.task.features)
-    said = ", ".join(f"{one['name']} ({one['kind']})" for one in features[:SHOWN])
+    said = ", ".join(f"{one.name} ({one.kind})" for one in features[:SHOWN])
     more = f" and {count - SHOWN} more" if count > SHOWN else ""
     return f"{plural(count, 'feature')}: {said}{more}; quartiles or levels of each are on record."
 
@@ -385,22 +385,22 @@ def _tests(record: Record) -> str:
 
 def _imbalance(record: Record) -> str | None:
     """Tell the rarest class, and what was done about it."""
-    classes = record.data.get("classes")
+    classes = record.data.classes
     if not classes:
         return None
-    least = min(classes, key=lambda one: one["rows"])
-    weights = "row weights were declared" if record.data.get("weighted") else "no row weights were declared"
+    least = min(classes, key=lambda one: one.rows)
+    weights = "row weights were declared" if record.data.weighted else "no row weights were declared"
     own = record.settings("calibrator", "threshold", "class_weight", "costs")
-    return f"The rarest class is {least['name']} with {least['rows']:,} rows; {weights}{'; ' + own if own else ''}."
+    return f"The rarest class is {least.name} with {least.rows:,} rows; {weights}{'; ' + own if own else ''}."
 
 
 def _slices(record: Record) -> str | None:
     """Tell groups of rows with a higher error."""
-    known = record.explanation.get("weak_slices")
-    if not known or "slices" not in known:
+    known = record.explanation.weak_slices
+    if not known:
         return None
-    weak = [one for one in known["slices"] if one["adjusted"] is not None and one["adjusted"] < 0.05]
-    said = "; ".join(f"{one['slice']}: {one['wrong']:,} of {one['rows']:,} wrong" for one in weak[:SHOWN])
+    weak = [one for one in known.slices if one.adjusted is not None and one.adjusted < 0.05]
+    said = "; ".join(f"{one.slice}: {one.wrong:,} of {one.rows:,} wrong" for one in weak[:SHOWN])
     told = said or "none is worse than the rest beyond chance"
     return f"Groups of rows were searched for a higher error: {told}."
 
@@ -423,14 +423,14 @@ def _alike(record: Record) -> str | None:
 
 
 def _tell_declaration(record: Record) -> str:
-    sealed = next((one["sealed"].get("at") for one in record.test_sets if one.get("sealed")), None)
+    sealed = next((one.sealed.at for one in record.test_sets if one.sealed), None)
     when = f"; the test rows were sealed on {str(sealed)[:10]}" if sealed else ""
     return f"Space, folds, measure, rule and test stand in one file{when}."
 
 
 def _when(record: Record) -> str | None:
-    at = next((look["at"] for one in record.test_sets for look in one["looks"]), None)
-    who = record.details.get("user") or "somebody"
+    at = next((look.at for one in record.test_sets for look in one.looks), None)
+    who = record.details.user or "somebody"
     return f"Tested on {str(at)[:10]} by {who}." if at else None
 
 

@@ -53,7 +53,7 @@ def facts(names: Iterable[str], studied: SectionContext) -> dict[str, Any]:
 
 def text(folder: RunFolder) -> str:
     """The note of a recorded study and the shows that it asked for; nothing where it asked for none."""
-    note, kept = folder.config().get("note"), folder.details().get("shows", {})
+    note, kept = folder.config().get("note"), folder.details().shows
     blocks = [fill(note, WIDTH)] if note else []
     blocks += [_text(name, one) for name, one in kept.items() if one["asked"]]
     return "".join(f"{block.rstrip()}\n\n" for block in blocks)

@@ -5,7 +5,7 @@ Test scores stand in the table only of jobs whose test set was opened; they are 
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -126,7 +126,7 @@ def best_job(jobs: Sequence[SweepJob]) -> SweepJob:
     finished = [job for job in jobs if job.outcome is not None]
     first = finished[0].outcome
     assert first is not None
-    sign = -1.0 if RunFolder.open(first.folder).details().get("higher_is_better") else 1.0
+    sign = -1.0 if RunFolder.open(first.folder).details().higher_is_better else 1.0
     return min(finished, key=lambda job: sign * job.outcome.winner.cv.mean if job.outcome else 0.0)
 
 
@@ -181,12 +181,12 @@ def _facts(job: SweepJob) -> dict[str, object]:
     if job.outcome is None:
         return facts
     won, test = job.outcome.winner, job.outcome.test
-    corrected: Mapping[str, object] = won.corrected or {}
+    corrected = won.corrected
+    limits = (None, None, None) if corrected is None else (corrected.mean, corrected.low, corrected.high)
     ends = test.interval if test and test.interval else (None, None)
     return facts | {
         "winner": won.name, "candidate": won.id, "measure": job.outcome.measure,
-        "cv": won.cv.mean, "se": won.cv.se, "corrected": corrected.get("mean"),
-        "corrected_low": corrected.get("low"), "corrected_high": corrected.get("high"),
+        "cv": won.cv.mean, "se": won.cv.se, "corrected": limits[0], "corrected_low": limits[1], "corrected_high": limits[2],
         "test": test.score if test else None, "test_low": ends[0], "test_high": ends[1],
     }  # fmt: skip
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from modelsel.core.outcome import FloorFacts, ScoreFacts, StudySummary, TestResult, mean_size
+from modelsel.core.outcome import FindingFacts, FitsFacts, FloorFacts, ScoreFacts, StudySummary, TestResult, mean_size
 from modelsel.core.types import Finding
 from modelsel.guard.reporting.report import AuditReport, NextLook
 from modelsel.record.candidates import Row, varied_parameters
@@ -50,7 +50,7 @@ def verdict(folder: RunFolder, here: Path | None = None) -> str:
     """
     recorded, details = folder.outcome(), folder.details()
     outcome, rows = outcome_as_read(recorded), rows_as_read(recorded, folder.candidates())
-    higher = bool(details.get("higher_is_better"))
+    higher = bool(details.higher_is_better)
     lines = [
         ("", [headline(outcome)]),
         ("winner", [*winner(outcome, rows), *filter(None, [simpler(recorded, folder.candidates(), higher)])]),
@@ -58,7 +58,7 @@ def verdict(folder: RunFolder, here: Path | None = None) -> str:
         ("cross-validated", cross_validated(outcome)),
         ("floor", list(filter(None, [sentence(outcome, higher)]))),
         ("test", test(outcome, details.audited, folder)),
-        ("size", [said for one in folder.explanation().get("optimal", ()) for said in size_sentences(one, one["entry"])]),
+        ("size", [said for one in folder.explanation().optimal for said in size_sentences(one, one.entry)]),
         ("findings", findings(outcome)),
         ("ledger", ledger(outcome, details.audited)),
         ("report", [relative_path(folder.report, here)]),
@@ -78,7 +78,7 @@ def brief(folder: RunFolder, here: Path | None = None) -> str:
         ("winner", [first]),
         ("alike", [alike(outcome)]),
         *_worth(outcome),
-        ("floor", [NO_BETTER if only_guesses(outcome, bool(folder.details().get("higher_is_better"))) else ""]),
+        ("floor", [NO_BETTER if only_guesses(outcome, bool(folder.details().higher_is_better)) else ""]),
         ("test", _say_test(outcome, folder)),
         ("to quote", [quotable(outcome)]),
         ("report", [relative_path(folder.report, here)]),
@@ -144,7 +144,8 @@ def _worth(outcome: StudySummary) -> list[tuple[str, list[str]]]:
 def headline(outcome: StudySummary) -> str:
     """Say how many candidates were compared, and how."""
     counts = outcome.candidates
-    beside = [f"{counts[name]} {name}" for name in ("failed", "skipped", "dropped") if counts.get(name)]
+    unfinished = {"failed": counts.failed, "skipped": counts.skipped, "dropped": counts.dropped}
+    beside = [f"{count} {name}" for name, count in unfinished.items() if count]
     others = f" ({', '.join(beside)})" if beside else ""
     compared = f"{plural(counts.ok, 'candidate')} compared{others}"
     return f"{outcome.study}: {compared} by {outcome.measure}{in_unit(outcome)}, {outcome.scheme.name}, rule {outcome.rule}"
@@ -246,7 +247,7 @@ def test(outcome: StudySummary, audit: AuditReport | None, folder: RunFolder) ->
         *filter(None, [measure_beside(result, unit_of(outcome)), extra_width(result)]),
         look(result),
     ]
-    if audit is not None and (upcoming := audit.get("next")):
+    if audit is not None and (upcoming := audit.next):
         lines.append(further(upcoming))
     return [*lines, *([f"flags: {', '.join(flags)}"] if flags else [])]
 
@@ -273,7 +274,7 @@ def unit_of(outcome: StudySummary) -> str:
     return outcome.task.measured_in or ""
 
 
-def say_score(result: TestResult, found: Sequence[Mapping[str, object]] = (), unit: str = "") -> str:
+def say_score(result: TestResult, found: Sequence[FindingFacts] = (), unit: str = "") -> str:
     """Say the released score with its interval; `unit` is the target's."""
     errors = "" if result.errors is None else f", {result.errors:,} of {plural(result.n, 'row')} {wrong(result, unit)}"
     ends = f", {percent(result.level)} interval {interval(result.interval)}" if result.interval else f", {_withheld(found)}"
@@ -305,9 +306,9 @@ def units_in_words(unit: str) -> str:
     return bare if bare.endswith("s") else f"{bare}s"
 
 
-def _withheld(found: Sequence[Mapping[str, object]]) -> str:
+def _withheld(found: Sequence[FindingFacts]) -> str:
     """Say that there is no certified interval, and why where rows are not independent."""
-    said = (str(one["message"]) for one in found if one["code"] == "G052")
+    said = (one.message for one in found if one.code == "G052")
     return next((message for message in said if message.startswith("not certified: ")), "no certified interval")
 
 
@@ -334,7 +335,7 @@ def findings(outcome: StudySummary) -> list[str]:
 
 def ledger(outcome: StudySummary, audit: AuditReport | None) -> list[str]:
     """Name the ledger, where a look was made."""
-    url = None if audit is None else audit["ledger"]["url"]
+    url = None if audit is None else audit.ledger.url
     return [str(url)] if url and outcome.test is not None else []
 
 
@@ -344,13 +345,13 @@ def browse(config: Mapping[str, Any]) -> list[str]:
     return [] if tracking.get("kind", "off") == "off" else ["modelsel ui"]
 
 
-def fits(counts: Mapping[str, int]) -> str:
+def fits(counts: FitsFacts) -> str:
     """Write how many fits were needed instead of how many.
 
-    >>> fits({"needed": 131, "naive": 1291})
+    >>> fits(FitsFacts(needed=131, naive=1291))
     '131 fits instead of 1,291'
     """
-    return f"{plural(counts.get('needed', 0), 'fit')} instead of {counts.get('naive', 0):,}"
+    return f"{plural(counts.needed, 'fit')} instead of {counts.naive:,}"
 
 
 def relative_path(path: Path, here: Path | None = None) -> str:
@@ -365,12 +366,12 @@ def further(upcoming: NextLook) -> str:
     >>> further({"look": 4, "interval": None, "price": 0.0, "release": "closed"})
     'a further look would show nothing: the quota is used up'
     """
-    if upcoming.get("release") == "closed":
+    if upcoming.release == "closed":
         return "a further look would show nothing: the quota is used up"
-    cost = f"a further look would cost {number(upcoming['price'])} nats"
-    if upcoming.get("release") == "ladder":
-        return f"{cost} and show the board, which moves for a model better by 1/{upcoming['steps']} (guard.quota)"
-    return f"{cost}{_say_next_interval(upcoming.get('interval'))}"
+    cost = f"a further look would cost {number(upcoming.price)} nats"
+    if upcoming.release == "ladder":
+        return f"{cost} and show the board, which moves for a model better by 1/{upcoming.steps} (guard.quota)"
+    return f"{cost}{_say_next_interval(upcoming.interval)}"
 
 
 def _say_next_interval(ends: Sequence[float] | None) -> str:
@@ -457,10 +458,10 @@ def only_guesses(outcome: StudySummary, higher_is_better: bool) -> bool:
 
 def size_sentences(one: OptimalFacts, called: str) -> list[str]:
     """Say whether a tree of this size could do better; a reason where it is not known."""
-    if "failed" in one:
-        return [f"{called}: not known, a fit failed ({one['failed']})"]
-    held = f", held to {plural(one['depth'], 'level')}," if "whole" in one else ""
-    size = f"{called}{held} with {_leaves(one['leaves'])} of depth {one['depth']}"
+    if one.failed:
+        return [f"{called}: not known, a fit failed ({one.failed})"]
+    held = f", held to {plural(one.depth, 'level')}," if one.whole else ""
+    size = f"{called}{held} with {_leaves(one.leaves)} of depth {one.depth}"
     return [f"{size}: {in_training(one)}; {unseen(one)}"]
 
 
@@ -470,28 +471,28 @@ def _leaves(count: int) -> str:
 
 def in_training(one: OptimalFacts) -> str:
     """Say how many training errors the tree has, and the best of its size."""
-    own, best, bound = (score(one["training"][name]) for name in ("grown", "optimal", "bound"))
-    if "unlike" in one:
-        why = f"which is not a bound for it: {one['unlike']}"
+    own, best, bound = map(score, (one.training.grown, one.training.optimal, one.training.bound))
+    if one.unlike:
+        why = f"which is not a bound for it: {one.unlike}"
         return f"{own} wrong in training, and {best} of the best trees of two sides per test, {why}"
-    if one["proven"]:
-        same = one["training"]["grown"] <= one["training"]["optimal"] + 1e-9
+    if one.proven:
+        same = one.training.grown <= one.training.optimal + 1e-9
         return f"{own} wrong in training, " + (
             "and no tree of this size has less" if same else f"{best} of the best of this size"
         )
-    if one["training"]["optimal"] < one["training"]["grown"] - 1e-9:
+    if one.training.optimal < one.training.grown - 1e-9:
         return f"{own} wrong in training, {best} of the best that was found; no tree of this size has less than {bound}"
     return f"{own} wrong in training, and none better was found; no tree of this size has less than {bound}"
 
 
 def unseen(one: OptimalFacts) -> str:
     """Say what both get wrong on rows that they did not see, and whether the folds tell them apart."""
-    own = one["out_of_fold"]
-    told = f"out of fold {score(own['grown'])} against {score(own['optimal'])} of the best trees"
-    if "difference" not in own:
+    own = one.out_of_fold
+    told = f"out of fold {score(own.grown)} against {score(own.optimal)} of the best trees"
+    if own.difference is None:
         return told
-    ends = own["difference"]["low"], own["difference"]["high"]
-    change = f"{with_sign(own['difference']['mean'])} {interval(ends)}"
+    ends = own.difference.low, own.difference.high
+    change = f"{with_sign(own.difference.mean)} {interval(ends)}"
     if ends[0] <= 0 <= ends[1]:
         return f"{told} ({change}): the folds cannot tell them apart"
     return f"{told} ({change}): {'it pays' if ends[1] < 0 else 'it does not pay'}"
@@ -500,19 +501,19 @@ def unseen(one: OptimalFacts) -> str:
 def proven_folds(one: OptimalFacts) -> str:
     """Say in how many folds the search came to its end.
 
-    >>> proven_folds({"out_of_fold": {"ended": 3, "folds": 4}})
+    >>> proven_folds(OptimalFacts.read({"out_of_fold": {"ended": 3, "folds": 4}}))
     '3 of 4'
     """
-    own = one["out_of_fold"]
-    return f"{own['ended']} of {own['folds']}"
+    own = one.out_of_fold
+    return f"{own.ended} of {own.folds}"
 
 
 def deeper(one: OptimalFacts) -> str:
     """Say what the whole tree does where it is deeper than what was searched; empty where it is not."""
-    whole = one.get("whole")
+    whole = one.whole
     if whole is None:
         return ""
     return (
-        f"The tree itself has {_leaves(whole['leaves'])} of depth {whole['depth']}: {score(whole['training'])} wrong in "
-        f"training, {score(whole['out_of_fold'])} out of fold."
+        f"The tree itself has {_leaves(whole.leaves)} of depth {whole.depth}: {score(whole.training)} wrong in "
+        f"training, {score(whole.out_of_fold)} out of fold."
     )

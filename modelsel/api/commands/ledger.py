@@ -252,7 +252,7 @@ def best(outcomes: Sequence[StudySummary]) -> StudySummary:
     """The one of the best cross-validated score; ties go to the first."""
     from modelsel.record.folder import RunFolder
 
-    higher = bool(RunFolder.open(outcomes[0].folder).details().get("higher_is_better"))
+    higher = bool(RunFolder.open(outcomes[0].folder).details().higher_is_better)
     return (max if higher else min)(outcomes, key=lambda outcome: outcome.winner.cv.mean)
 
 

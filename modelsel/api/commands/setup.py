@@ -181,7 +181,7 @@ def ledger() -> Iterator[Line]:
     yield "remembers since", Home.find().since, OK
     if forgets:
         yield "memory", forgets, OK
-    yield "anchors", ", ".join(found.get("anchors", ())) or "none", OK
+    yield "anchors", ", ".join(found.anchors) or "none", OK
 
 
 def warm() -> Iterator[Line]:

@@ -114,10 +114,10 @@ def leaderboard(folder: RunFolder) -> pd.DataFrame:
 
 def folds(folder: RunFolder) -> pd.DataFrame:
     """Tidy: a row per candidate and fold with its score; `repeat` and the rows of either side beside it."""
-    facts = folder.details()["folds"]
+    facts = folder.details().known_folds
     return pd.DataFrame([
-        {"id": row.id, "learner": row.learner, "fold": fold, "repeat": facts["repeat"][fold],
-         "analysis": facts["analysis"][fold], "assessment": facts["assessment"][fold], "score": score}
+        {"id": row.id, "learner": row.learner, "fold": fold, "repeat": facts.repeat[fold],
+         "analysis": facts.analysis[fold], "assessment": facts.assessment[fold], "score": score}
         for row in sorted(folder.candidates(), key=_order) for fold, score in enumerate(row.folds)
     ])  # fmt: skip
 

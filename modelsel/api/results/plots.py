@@ -94,7 +94,7 @@ class Plots:
         """
         from modelsel.reporting import pruning_path
 
-        facts = self._view.details.get("shows", {}).get("pruning_path")
+        facts = self._view.details.shows.get("pruning_path")
         if not facts or not facts.get("paths"):
             raise _nothing("no pruning path is on record", 'run the study with show=["pruning_path"]')
         return Picture(f"pruning path: {facts['paths'][0]['title']}", pruning_path.draw(facts["measure"], facts["paths"][0]))
@@ -125,7 +125,7 @@ class Plots:
         """
         from modelsel.reporting import overfitting
 
-        curves = self._view.details.get("shows", {}).get("overfitting", {}).get("curves", ())
+        curves = self._view.details.shows.get("overfitting", {}).get("curves", ())
         found = [curve for curve in curves if entry in (None, curve["entry"])]
         if not found:
             there = _some(curve["entry"] for curve in curves) if curves else 'run the study with show=["overfitting"]'

@@ -202,7 +202,7 @@ class AuditReport(Document):
     @property
     def findings(self) -> list[Finding]:
         """The flags as findings."""
-        return [*map(Finding.read, self.flags)]
+        return [Finding.read(one) for one in self.flags]
 
     @property
     def known(self) -> list[str]:

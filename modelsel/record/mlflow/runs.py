@@ -82,7 +82,7 @@ def project(folder: RunFolder) -> TrackedStudy:
     outcome, details, table = folder.outcome(), folder.details(), folder.candidates()
     tracking = folder.config().get("tracking") or {}
     redact = folder.redactor.data
-    end = int(details["ended"])
+    end = int(details.ended)
     times = (end - int(1000 * outcome.seconds.get("total", 0)), end)
     key = f"{folder.path.parent.name}/{folder.path.name}"
     common = redact(_common(outcome, details))
@@ -184,10 +184,10 @@ def _note_test(test: TestResult | None) -> str:
 def _common(outcome: StudySummary, details: DetailsFacts) -> dict[str, str]:
     """Gather the tags that all runs of a study share."""
     return {
-        "mlflow.user": str(details.get("user", "unknown")),
-        "mlflow.source.name": " ".join(details.get("command", ())) or "modelsel",
+        "mlflow.user": str(details.user),
+        "mlflow.source.name": " ".join(details.command) or "modelsel",
         "mlflow.source.type": "LOCAL",
-        **({"mlflow.source.git.commit": details["commit"].rstrip("+")} if details.get("commit") else {}),
+        **({"mlflow.source.git.commit": details.commit.rstrip("+")} if details.commit else {}),
         "modelsel.spec_id": outcome.spec_id,
         "modelsel.version": outcome.modelsel,
     }
@@ -222,7 +222,7 @@ def _guard(test: TestResult | None, audit: AuditReport | None) -> dict[str, str]
         return {}  # a look may follow, and params cannot be changed
     facts = {name: getattr(test, name) for name in ("look", "replay", "price", "spent", "policy", "release", "n", "level")}
     facts |= {"interval": list(test.interval) if test.interval else None, "flags": list(test.flags), "refused": test.refused}
-    facts["head"] = audit["ledger"]["head"] if audit else None
+    facts["head"] = audit.ledger.head if audit else None
     return {f"modelsel.guard.{name}": word(value) for name, value in facts.items()}
 
 
@@ -249,7 +249,7 @@ def _parent_metrics(outcome: StudySummary) -> list[LoggedMetric]:
 
 def _seconds(details: DetailsFacts, outcome: StudySummary) -> list[LoggedMetric]:
     """Return the metric of the winner's time to predict 1,000 rows."""
-    found = details.get("predict_1000_rows", {}).get(outcome.winner.id)
+    found = details.predict_1000_rows.get(outcome.winner.id)
     return [] if found is None else [LoggedMetric("seconds/predict_1000_rows", found)]
 
 
@@ -291,7 +291,7 @@ def _data(outcome: StudySummary, config: Mapping[str, Any], audit: AuditReport |
     development = DataSet(name, str(outcome.task.fingerprint)[:36], source, "development")
     if _test(outcome) is None:
         return (development,)
-    known = [one["id"] for one in (audit.get("test_sets", ()) if audit else ())] or [development.digest]
+    known = [one.id for one in (audit.test_sets if audit else ())] or [development.digest]
     return (development, DataSet(f"{name} (test rows)", known[-1][:36], source, "test"))
 
 

@@ -154,7 +154,7 @@ def measures(view: View) -> dict[str, object]:
 
 def times(view: View) -> Mapping[str, float]:
     """Seconds for the prediction of 1,000 rows, by candidate."""
-    found: Mapping[str, float] = view.details.get("predict_1000_rows") or {}
+    found: Mapping[str, float] = view.details.predict_1000_rows or {}
     return found
 
 
@@ -194,18 +194,18 @@ def paired_differences(view: View) -> dict[str, object]:
     pairs, decimals = view.pairs, decimals_of(view.winner.mean)
     rows = [
         {
-            "first": view.name_of(pair["first"]),
-            "second": view.name_of(pair["second"]),
-            "difference": with_sign(pair["difference"], decimals),
-            "interval": f"[{with_sign(pair['low'], decimals)}, {with_sign(pair['high'], decimals)}]",
-            "p": p_value(pair["p"]),
-            "adjusted": p_value(pair["adjusted"]),
-            "told": pair["adjusted"] is not None and pair["adjusted"] < 0.05,
-            "method": pair["method"],
+            "first": view.name_of(pair.first),
+            "second": view.name_of(pair.second),
+            "difference": with_sign(pair.difference, decimals),
+            "interval": f"[{with_sign(pair.low, decimals)}, {with_sign(pair.high, decimals)}]",
+            "p": p_value(pair.p),
+            "adjusted": p_value(pair.adjusted),
+            "told": pair.adjusted is not None and pair.adjusted < 0.05,
+            "method": pair.method,
         }
         for pair in pairs
     ]
-    methods = ", ".join(dict.fromkeys(pair["method"] for pair in pairs))
+    methods = ", ".join(dict.fromkeys(pair.method for pair in pairs))
     return {"rows": rows, "methods": methods, **_pictures(view, pairs)}
 
 
@@ -216,7 +216,7 @@ def _pictures(view: View, pairs: list[PairFacts]) -> dict[str, str]:
 
 def _picture(view: View, pairs: list[PairFacts], lanes: Lanes) -> str:
     """Draw differences to the winner with their intervals."""
-    ends = [float(pair[key]) for pair in pairs for key in ("low", "high") if pair[key] is not None]
+    ends = [float(end) for pair in pairs for end in (pair.low, pair.high) if end is not None]
     scale = Scale.of([0.0, *ends], lanes.left, lanes.width - lanes.right, log=False)
     bottom = 12 + lanes.row * len(pairs)
     plot = Plot(lanes.width, bottom + 40, "differences to the winner with their intervals")
@@ -224,10 +224,10 @@ def _picture(view: View, pairs: list[PairFacts], lanes: Lanes) -> str:
     plot.axis_below(scale, 6, bottom, label[: lanes.letters], lanes.ticks)
     plot.line(scale(0), 4, scale(0), bottom, "guide")
     for i, pair in enumerate(pairs):
-        row = next((row for row in view.rows if row.id == pair["second"]), None)
+        row = next((row for row in view.rows if row.id == pair.second), None)
         series = view.series(row) if row else 0
-        y = lanes.name(plot, 12, i, view.name_of(pair["second"]), "name")
-        if pair["low"] is not None:
-            plot.line(scale(pair["low"]), y, scale(pair["high"]), y, f"bar s{series % 8}")
-        plot.marks([(scale(pair["difference"]), y)], series)
+        y = lanes.name(plot, 12, i, view.name_of(pair.second), "name")
+        if pair.low is not None:
+            plot.line(scale(pair.low), y, scale(pair.high), y, f"bar s{series % 8}")
+        plot.marks([(scale(pair.difference), y)], series)
     return plot.svg()

@@ -55,7 +55,7 @@ def section(view: View) -> PredictionsShown:
     if found.scores is not None:
         scores = found.scores[at][known]
         probable = not np.isnan(probabilities(Outputs(predicted[None], scores[None]))).any()
-        grouped = bool(view.details.get("data", {}).get("groups"))
+        grouped = bool(view.details.data.groups)
         parts["curves"] = [_roc(truth, scores, classes, grouped), *([_calibration(truth, scores, grouped)] if probable else [])]
     return parts
 

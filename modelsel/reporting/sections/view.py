@@ -39,7 +39,7 @@ class View(RecordedRun):
     @cached_property
     def pairs(self) -> list[PairFacts]:
         """The best of each learner against the winner."""
-        return pairs_as_read(self.recorded, self.folder.candidates(), self.details.get("pairs", []))
+        return pairs_as_read(self.recorded, self.folder.candidates(), self.details.pairs)
 
     @cached_property
     def config(self) -> dict[str, Any]:
@@ -92,7 +92,7 @@ class View(RecordedRun):
     @cached_property
     def higher(self) -> bool:
         """Say whether a higher score is better."""
-        return bool(self.details.get("higher_is_better"))
+        return bool(self.details.higher_is_better)
 
     def reach(self, values: Sequence[float]) -> tuple[float, float]:
         """The range worth drawing: from the best as far as three times where most lie; what is worse stands at the edge."""
