@@ -126,7 +126,7 @@ def _column(task: Task, feature: Feature, column: SortedColumn) -> Iterator[Find
 def _determines(task: Task, feature: Feature, column: SortedColumn) -> Iterator[Finding]:
     """Each value goes with one class, in far more rows than values: the target under another name, or its cause."""
     distinct = len(column.levels)
-    if isinstance(task, NumberTask) and feature.kind == "numeric":
+    if isinstance(task, NumberTask) and feature.is_number:
         yield from _rises(task, feature, column)
     if not isinstance(task, ClassTask) or distinct > max(len(task) // 10, 2):
         return
