@@ -280,14 +280,10 @@ def pairwise(dimensions: Mapping[str, tuple[str, ...]]) -> list[tuple[str, ...]]
 
 
 CELLS = [Cell(*row) for row in pairwise(DIMENSIONS)]
-STEP = -(-len(CELLS) // 60)
 
 
-def marked(cells: list[Cell]) -> list[Any]:
-    """All cells; but every STEP-th is for the slow suite."""
-    names = [" - ".join(filter(None, vars(cell).values())) for cell in cells]
-    marks = [() if place % STEP == 0 else pytest.mark.slow for place in range(len(cells))]
-    return [pytest.param(cell, id=name, marks=mark) for cell, name, mark in zip(cells, names, marks, strict=True)]
+def named(cell: Cell) -> str:
+    return " - ".join(filter(None, vars(cell).values()))
 
 
 def test_every_pair_of_values_stands_in_a_cell() -> None:
@@ -296,7 +292,8 @@ def test_every_pair_of_values_stands_in_a_cell() -> None:
         assert {(row[a], row[b]) for row in rows} == set(product(ours, theirs))
 
 
-@pytest.mark.parametrize("cell", marked(CELLS))
+@pytest.mark.sampled(36)
+@pytest.mark.parametrize("cell", CELLS, ids=named)
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning", "ignore::DeprecationWarning")
 def test_every_door_says_what_the_table_says(cell: Cell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
