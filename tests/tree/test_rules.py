@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from modelsel.core.types import Feature
-from modelsel.tree.conditions import Condition
 from modelsel.estimator import classifier
+from modelsel.tree.conditions import Condition
 from modelsel.tree.rules import _rule, missing_words, rules_text, to_rules
 
 
