@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NotRequired, TypedDict, final
+from typing import Any, NotRequired, TypedDict, final
 
 from modelsel.core.facts import EMPTY, UNSTATED, Document, facts
 from modelsel.core.outcome import Number
@@ -29,7 +29,7 @@ class FeatureFacts(Document):
     """A column of the development rows: quartiles of numbers, else the most frequent levels."""
 
     name: str
-    kind: Literal["numeric", "nominal", "ordered"]
+    kind: str
     missing: float
     different: int
     quartiles: Sequence[float] = ()
@@ -194,7 +194,7 @@ class DependenceFacts(Document):
     """Class scores, or predicted numbers, along the values of a column: means, and some single rows."""
 
     column: str
-    kind: Literal["numeric", "nominal", "ordered"]
+    kind: str
     dates: bool
     grid: list[float]
     levels: list[str]

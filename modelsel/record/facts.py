@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from modelsel.core.column_kind.base import kind_names
 from modelsel.core.facts import UNSTATED
 from modelsel.core.outcome import (
     FailureFacts,
@@ -158,8 +159,8 @@ def data(task: Task) -> DataFacts:
     features = [feature(item, task.values[:, i]) for i, item in enumerate(task.features[:SHOWN])]
     return DataFacts(
         rows=len(task), features=features, not_shown=max(0, len(task.features) - SHOWN),
-        kinds={kind: sum(item.kind == kind for item in task.features) for kind in ("numeric", "nominal", "ordered")},
-        target=feature(Feature("target", "numeric"), task.target) if isinstance(task, NumberTask) else UNSTATED,
+        kinds={kind: sum(item.kind == kind for item in task.features) for kind in kind_names()},
+        target=feature(Feature.of_numbers("target"), task.target) if isinstance(task, NumberTask) else UNSTATED,
         classes=[CountedNameFacts(name=name, rows=int(count)) for name, count in zip(task.class_names, counts)],
         missing=float(np.isnan(task.values).mean()) if task.values.size else 0.0,
         repeated_rows=repeated_rows(task), weighted=task.weights is not None,
@@ -172,7 +173,7 @@ def feature(item: Feature, values: Floats) -> FeatureFacts:
     present = values[~np.isnan(values)]
     missing = 1 - len(present) / max(1, len(values))
     facts = FeatureFacts(name=item.name, kind=item.kind, missing=missing, different=0)
-    if item.kind == "numeric":
+    if item.is_number:
         quartiles = np.quantile(present, [0, 0.25, 0.5, 0.75, 1]).tolist() if len(present) else []
         return facts.but(different=len(np.unique(present)), quartiles=quartiles, dates=item.dates)
     if item.text:

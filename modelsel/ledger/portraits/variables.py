@@ -60,11 +60,12 @@ def told_of_many(values: Floats, view: str, orders: int) -> tuple[Floats, Floats
 def level(values: Floats) -> Told:
     """Of two values the share of the greater, less ½; and both standardised, nought where there is none."""
     there = ~np.isnan(values)
-    kept = values[there]
+    whole = bool(there.all())
+    kept = values if whole else values[there]
     if not len(kept):
         return ((0.0, np.zeros(len(values))),)
     mean, feature = levels_of_many(kept)
-    return ((float(mean), _spread(feature, there, bool(there.all()))),)
+    return ((float(mean), _spread(feature, there, whole)),)
 
 
 def levels_of_many(values: Floats) -> tuple[Floats, Floats]:
@@ -295,7 +296,7 @@ def _ranks(table: WholeTable, numbers: Sequence[Variable], order: Order | None) 
 def _numbers(table: WholeTable) -> Iterator[Variable]:
     """Numeric columns of more than two values."""
     for index, feature in enumerate(table.features):
-        if feature.kind == "numeric":
+        if feature.is_number:
             one = Variable(feature.name, index)
             real = one.of(table.column(index))
             real = real[~np.isnan(real)]
@@ -320,7 +321,7 @@ def _levels(table: WholeTable) -> Iterator[tuple[bytes, Variable]]:
 
 def _few(feature: Feature, values: Floats) -> list[tuple[str, float]]:
     """List the values of a feature that has few, with their names."""
-    if feature.kind != "numeric":
+    if feature.has_levels:
         return [(name, float(code)) for code, name in enumerate(feature.levels)] if len(feature.levels) <= FEW * 4 else []
     if any(len(np.unique(values[:many])) > FEW for many in (2 * FEW, SOME)):
         return []
