@@ -363,7 +363,7 @@ def relative_path(path: Path, here: Path | None = None) -> str:
 def further(upcoming: NextLook) -> str:
     """Say what one more look would cost, and how the quota lets its answer be shown.
 
-    >>> further({"look": 4, "interval": None, "price": 0.0, "release": "closed"})
+    >>> further(NextLook(look=4, interval=None, price=0.0, release="closed"))
     'a further look would show nothing: the quota is used up'
     """
     if upcoming.release == "closed":

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from modelsel.core.fingerprint import digest
-from modelsel.core.outcome import StudySummary, TestResult
+from modelsel.core.outcome import CorrectedFacts, StudySummary, TestResult
 from modelsel.core.selection import Assessed, Losses, Selection
 from modelsel.core.types import Candidate, Feature, Fold, Resampling, Scoreboard, Task
 from modelsel.record.documents import PairFacts
@@ -133,8 +133,8 @@ def assemble(data, parts, candidates, predicted, scores, complexity, training) -
         assessed=Assessed(tuple(board.ids[i] for i in best), data.target, predicted[best], scores[best]),
         winner=winner,
         indistinguishable=tuple(int(i) for i in np.argsort(board.cost, kind="stable")[1:9]),
-        corrected={"method": "bbc", "mean": float(mean[winner]) + 0.008, "low": float(mean[winner]) - 0.012,
-                   "high": float(mean[winner]) + 0.031},
+        corrected=CorrectedFacts(method="bbc", mean=float(mean[winner]) + 0.008, low=float(mean[winner]) - 0.012,
+                                 high=float(mean[winner]) + 0.031),
     )  # fmt: skip
     pairs = tuple(
         PairFacts(first=board.ids[winner], second=board.ids[i], difference=(by := float(mean[i] - mean[winner])),

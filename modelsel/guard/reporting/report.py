@@ -97,8 +97,8 @@ class NextLook(Document):
     """The price of a further look, and the interval of the same error rate."""
 
     look: int
-    interval: Sequence[float] | None
-    release: str
+    interval: Sequence[float] | None = None
+    release: str = ""  # older versions wrote none
     price: float
     steps: int | None = None
 
@@ -191,10 +191,10 @@ class AuditReport(Document):
     """A whole audit: the output of `modelsel audit --json`."""
 
     ledger: LedgerState
-    test_sets: Sequence[TestSetReport]
-    flags: Sequence[FindingFacts]
+    test_sets: Sequence[TestSetReport] = ()
+    flags: Sequence[FindingFacts] = ()
     contacts: Sequence[ContactLine] = ()
-    state: str
+    state: str = ""
     next: NextLook | None = None
     at: str | None = None
     reforms: Mapping[str, Mapping[str, Any]] | None = None
