@@ -113,7 +113,7 @@ class Facts:
         return {name: _plain(value) for name, value in self.stated.items()}
 
 
-class Document(Facts, Mapping[str, Any]):
+class DocumentFacts(Facts, Mapping[str, Any]):
     """Facts of a document on disk: read by attribute here, and by key by whoever takes them for the JSON that they are."""
 
     def __getitem__(self, name: str) -> Any:

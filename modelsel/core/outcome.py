@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from modelsel.core.facts import EMPTY, Document, Facts, facts
+from modelsel.core.facts import EMPTY, DocumentFacts, Facts, facts
 from modelsel.core.types import Finding, Severity
 
 SCHEMA = 1
@@ -18,7 +18,7 @@ CorrectedBy = Literal["bbc", "nested", "bates"]
 
 
 @facts
-class FindingFacts(Document):
+class FindingFacts(DocumentFacts):
     """Something a person should know: a stable code, how grave it is, what it says, what to do."""
 
     code: str
@@ -28,7 +28,7 @@ class FindingFacts(Document):
 
 
 @facts
-class CountedRows(Document):
+class CountedRows(DocumentFacts):
     """A number of rows, with the interval of their share."""
 
     rows: int
@@ -41,7 +41,7 @@ def as_data(finding: Finding) -> FindingFacts:
 
 
 @facts
-class WeightsFacts(Document):
+class WeightsFacts(DocumentFacts):
     """What the weights of rows are (repeats or relative), and what those of the source were divided by."""
 
     are: str
@@ -49,7 +49,7 @@ class WeightsFacts(Document):
 
 
 @facts
-class TaskFacts(Document):
+class TaskFacts(DocumentFacts):
     """The data of a study and their split; `unit` and `units` where units are declared, `weights` where rows have weights.
 
     `kind` is classes or numbers: of numbers there are no `classes`, and `measured_in` is their unit where it was said.
@@ -75,7 +75,7 @@ class TaskFacts(Document):
 
 
 @facts
-class SchemeFacts(Document):
+class SchemeFacts(DocumentFacts):
     """The folds by which candidates were judged; `trained`: the share of the development rows that their models saw."""
 
     name: str
@@ -85,7 +85,7 @@ class SchemeFacts(Document):
 
 
 @facts
-class CountsFacts(Document):
+class CountsFacts(DocumentFacts):
     """Numbers of candidates, by what became of them."""
 
     declared: int
@@ -97,7 +97,7 @@ class CountsFacts(Document):
 
 
 @facts
-class FitsFacts(Document):
+class FitsFacts(DocumentFacts):
     """Fits that were made, and those of separate fits."""
 
     needed: int
@@ -105,7 +105,7 @@ class FitsFacts(Document):
 
 
 @facts
-class SizeFacts(Document):
+class SizeFacts(DocumentFacts):
     """The size of a model, in the unit that is named."""
 
     name: str
@@ -113,7 +113,7 @@ class SizeFacts(Document):
 
 
 @facts
-class ScoreFacts(Document):
+class ScoreFacts(DocumentFacts):
     """A score over folds."""
 
     mean: float
@@ -122,7 +122,7 @@ class ScoreFacts(Document):
 
 
 @facts
-class CorrectedFacts(Document):
+class CorrectedFacts(DocumentFacts):
     """The winner's score without the luck of the choice."""
 
     method: CorrectedBy
@@ -142,7 +142,7 @@ class CorrectedFacts(Document):
 
 
 @facts
-class RefitFailureFacts(Document):
+class RefitFailureFacts(DocumentFacts):
     """The reason that the winner could not be fitted on all development rows."""
 
     status: str
@@ -150,7 +150,7 @@ class RefitFailureFacts(Document):
 
 
 @facts
-class WinnerFacts(Document):
+class WinnerFacts(DocumentFacts):
     """The candidate that was chosen, and its scores."""
 
     id: str
@@ -173,7 +173,7 @@ class WinnerFacts(Document):
 
 
 @facts
-class FailureFacts(Document):
+class FailureFacts(DocumentFacts):
     """A candidate that did not finish: failed, or skipped."""
 
     id: str
@@ -182,7 +182,7 @@ class FailureFacts(Document):
 
 
 @facts
-class FloorFacts(Document):
+class FloorFacts(DocumentFacts):
     """The score of guessing."""
 
     id: str
@@ -193,7 +193,7 @@ class FloorFacts(Document):
 
 
 @facts
-class NestedFacts(Document):
+class NestedFacts(DocumentFacts):
     """The whole selection inside outer folds."""
 
     method: str
@@ -207,7 +207,7 @@ class NestedFacts(Document):
 
 
 @facts
-class MemberFacts(Document):
+class MemberFacts(DocumentFacts):
     """A candidate of an ensemble, and how often it was picked."""
 
     id: str
@@ -216,7 +216,7 @@ class MemberFacts(Document):
 
 
 @facts
-class EnsembleFacts(Document):
+class EnsembleFacts(DocumentFacts):
     """An ensemble that was picked from the other candidates, whoever won."""
 
     id: str
@@ -226,7 +226,7 @@ class EnsembleFacts(Document):
 
 
 @facts
-class TrialFacts(Document):
+class TrialFacts(DocumentFacts):
     """A trial of a search by the scores."""
 
     entry: str
@@ -237,7 +237,7 @@ class TrialFacts(Document):
 
 
 @facts
-class SearchFacts(Document):
+class SearchFacts(DocumentFacts):
     """A search by the scores: its trials in the order in which they were asked for."""
 
     kind: str
@@ -248,7 +248,7 @@ class SearchFacts(Document):
 
 
 @facts
-class ClosedFacts(Document):
+class ClosedFacts(DocumentFacts):
     """The reason that the test was left closed, and the command that opens it."""
 
     reason: str

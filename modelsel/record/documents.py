@@ -6,7 +6,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict, final
 
-from modelsel.core.facts import EMPTY, UNSTATED, Document, facts
+from modelsel.core.facts import EMPTY, UNSTATED, DocumentFacts, facts
 from modelsel.core.outcome import Number
 from modelsel.guard.reporting.report import AuditReport
 
@@ -17,7 +17,7 @@ class NothingShape(TypedDict):
 
 
 @facts
-class CountedNameFacts(Document):
+class CountedNameFacts(DocumentFacts):
     """A class or a level, and its rows."""
 
     name: str
@@ -25,7 +25,7 @@ class CountedNameFacts(Document):
 
 
 @facts
-class FeatureFacts(Document):
+class FeatureFacts(DocumentFacts):
     """A column of the development rows: quartiles of numbers, else the most frequent levels."""
 
     name: str
@@ -38,7 +38,7 @@ class FeatureFacts(Document):
 
 
 @facts
-class DataFacts(Document):
+class DataFacts(DocumentFacts):
     """The development rows, summed up; nothing of the test rows is in it. `target`: of numbers, as a column."""
 
     rows: int = 0
@@ -54,7 +54,7 @@ class DataFacts(Document):
 
 
 @facts
-class FoldsFacts(Document):
+class FoldsFacts(DocumentFacts):
     """The folds: which repeat each belongs to, and its numbers of rows."""
 
     repeats: int
@@ -64,7 +64,7 @@ class FoldsFacts(Document):
 
 
 @facts
-class PairFacts(Document):
+class PairFacts(DocumentFacts):
     """Two candidates compared on the same folds: mean of `second` minus `first`, its interval, p-value and Holm's p-value."""
 
     first: str
@@ -78,7 +78,7 @@ class PairFacts(Document):
 
 
 @facts
-class DetailsFacts(Document):
+class DetailsFacts(DocumentFacts):
     """details.json."""
 
     command: Sequence[str] = ()
@@ -111,7 +111,7 @@ class DetailsFacts(Document):
 
 
 @facts
-class IntervalFacts(Document):
+class IntervalFacts(DocumentFacts):
     """A mean over folds with its interval; null where a fold has no score."""
 
     mean: Number
@@ -120,7 +120,7 @@ class IntervalFacts(Document):
 
 
 @facts
-class DifferenceFacts(Document):
+class DifferenceFacts(DocumentFacts):
     """A mean difference over folds with its interval."""
 
     mean: float
@@ -129,7 +129,7 @@ class DifferenceFacts(Document):
 
 
 @facts
-class LossFacts(Document):
+class LossFacts(DocumentFacts):
     """The loss of score by a permutation, over folds."""
 
     mean: float
@@ -154,7 +154,7 @@ class ColumnsLossFacts(LossFacts):
 
 
 @facts
-class ImpurityFacts(Document):
+class ImpurityFacts(DocumentFacts):
     """The impurity importance of a column in a forest."""
 
     column: str
@@ -162,7 +162,7 @@ class ImpurityFacts(Document):
 
 
 @facts
-class ImportancesFacts(Document):
+class ImportancesFacts(DocumentFacts):
     """The importances of all columns."""
 
     repeats: int
@@ -172,7 +172,7 @@ class ImportancesFacts(Document):
 
 
 @facts
-class ImportanceFacts(Document):
+class ImportanceFacts(DocumentFacts):
     """The importances of a candidate, or the reason why there are none."""
 
     candidate: str
@@ -190,7 +190,7 @@ LinesShape = TypedDict("LinesShape", {"class": NotRequired[str], "scores": list[
 
 
 @facts
-class DependenceFacts(Document):
+class DependenceFacts(DocumentFacts):
     """Class scores, or predicted numbers, along the values of a column: means, and some single rows."""
 
     column: str
@@ -203,7 +203,7 @@ class DependenceFacts(Document):
 
 
 @facts
-class CandidateCurveFacts(Document):
+class CandidateCurveFacts(DocumentFacts):
     """A candidate's scores by share of the rows; `doubling` is what the second half of the rows brought."""
 
     candidate: str
@@ -213,7 +213,7 @@ class CandidateCurveFacts(Document):
 
 
 @facts
-class CurveFacts(Document):
+class CurveFacts(DocumentFacts):
     """The learning curve: shares, mean numbers of rows, scores."""
 
     shares: list[float]
@@ -222,7 +222,7 @@ class CurveFacts(Document):
 
 
 @facts
-class ErrorsFacts(Document):
+class ErrorsFacts(DocumentFacts):
     """Errors among some rows. `mae`: of numbers, their mean absolute error."""
 
     rows: int
@@ -256,7 +256,7 @@ class SliceFacts(NamedErrorsFacts):
 
 
 @facts
-class SlicesFacts(Document):
+class SlicesFacts(DocumentFacts):
     """The rows that were counted, and the slices of them; of numbers those off by more than `tolerance` are wrong."""
 
     rows: int
@@ -267,7 +267,7 @@ class SlicesFacts(Document):
 
 
 @facts
-class SetsFacts(Document):
+class SetsFacts(DocumentFacts):
     """From how many folds prediction sets are made, whether the choice was made anew in each, or why there are none."""
 
     folds: int | None = None
@@ -276,7 +276,7 @@ class SetsFacts(Document):
 
 
 @facts
-class GrownAndBestFacts(Document):
+class GrownAndBestFacts(DocumentFacts):
     """Shares of wrong weight in training: of the grown tree, of the best found of its size, and the proven bound."""
 
     grown: float
@@ -285,7 +285,7 @@ class GrownAndBestFacts(Document):
 
 
 @facts
-class UnseenFacts(Document):
+class UnseenFacts(DocumentFacts):
     """Shares of wrong weight on unseen rows; λ and mean leaves of the best trees; folds whose search `ended`."""
 
     grown: float
@@ -298,7 +298,7 @@ class UnseenFacts(Document):
 
 
 @facts
-class WholeTreeFacts(Document):
+class WholeTreeFacts(DocumentFacts):
     """The tree that was chosen, where it is deeper than what was searched and was held to that depth."""
 
     depth: int
@@ -308,7 +308,7 @@ class WholeTreeFacts(Document):
 
 
 @facts
-class TrainingSizeFacts(Document):
+class TrainingSizeFacts(DocumentFacts):
     """Size and training errors of a tree beside the best of its size; `unlike`: why the bound is none for its tests."""
 
     depth: int
@@ -319,7 +319,7 @@ class TrainingSizeFacts(Document):
 
 
 @facts
-class OptimalFacts(Document):
+class OptimalFacts(DocumentFacts):
     """A tree beside the best of its size; `unlike`: why the bound is none for its tests."""
 
     candidate: str
@@ -335,7 +335,7 @@ class OptimalFacts(Document):
 
 
 @facts
-class ExplanationFacts(Document):
+class ExplanationFacts(DocumentFacts):
     """explanation.json: what was asked for."""
 
     importance: Sequence[ImportanceFacts] = ()

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from modelsel.core import stored
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.facts import Document
+from modelsel.core.facts import DocumentFacts
 from modelsel.core.outcome import SCHEMA, StudySummary
 from modelsel.core.selection import Assessed, Losses, Selection
 from modelsel.core.system.machine import memory
@@ -37,7 +37,7 @@ from modelsel.record.files import encode_text, json_text, npz, plain, storing, w
 from modelsel.record.redact import RedactingFilter, Redactor
 
 Summary = TypeVar("Summary", bound=StudySummary)
-Known = TypeVar("Known", bound=Document)
+Known = TypeVar("Known", bound=DocumentFacts)
 PROJECT = Path("runs")  # of the folder one works in: there a project's ledger lies, wherever its runs go
 PLACE = "MODELSEL_RUNS"
 LATEST, SWEEPS = "latest", "sweeps"

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from modelsel.core.facts import UNSTATED, Document, facts
+from modelsel.core.facts import UNSTATED, DocumentFacts, facts
 from modelsel.core.outcome import FindingFacts
 from modelsel.core.types import Finding
 from modelsel.guard.facts import LaterPlace, Limits, Reason, SealTerms
 
 
 @facts
-class EntryLine(Document):
+class EntryLine(DocumentFacts):
     """Facts of an entry in the ledger that a line of an audit repeats."""
 
     seq: int
@@ -61,7 +61,7 @@ class LookLine(EntryLine):
 
 
 @facts
-class SealLine(Document):
+class SealLine(DocumentFacts):
     """A seal: by whom, when, and in which study; how far rows were told apart, and how many models were declared."""
 
     at: str | None
@@ -73,7 +73,7 @@ class SealLine(Document):
 
 
 @facts
-class Choices(Document):
+class Choices(DocumentFacts):
     """The number of candidates that were compared, on how many rows, and what that allows for."""
 
     candidates: int
@@ -84,7 +84,7 @@ class Choices(Document):
 
 
 @facts
-class LooksLeft(Document):
+class LooksLeft(DocumentFacts):
     """Further looks that keep an interval narrow, counted by what each shows; and the width that fresh rows would give."""
 
     left: Mapping[str, Mapping[str, int]]
@@ -93,7 +93,7 @@ class LooksLeft(Document):
 
 
 @facts
-class NextLook(Document):
+class NextLook(DocumentFacts):
     """The price of a further look, and the interval of the same error rate."""
 
     look: int
@@ -104,7 +104,7 @@ class NextLook(Document):
 
 
 @facts
-class StudyLine(Document):
+class StudyLine(DocumentFacts):
     """A study that chose on the development rows."""
 
     at: str | None = None
@@ -127,7 +127,7 @@ class RefusalLine(EntryLine):
 
 
 @facts
-class ContactLine(Document):
+class ContactLine(DocumentFacts):
     """Rows that were opened or predicted."""
 
     contact: str
@@ -140,7 +140,7 @@ class ContactLine(Document):
 
 
 @facts
-class TestSetReport(Document):
+class TestSetReport(DocumentFacts):
     """Everything on record about one test set."""
 
     __test__ = False  # not a test class, whatever pytest thinks of its name
@@ -171,7 +171,7 @@ class TestSetReport(Document):
 
 
 @facts
-class LedgerState(Document):
+class LedgerState(DocumentFacts):
     """A ledger, and whether it is whole (null: not asked)."""
 
     url: str
@@ -187,7 +187,7 @@ class LedgerState(Document):
 
 
 @facts
-class AuditReport(Document):
+class AuditReport(DocumentFacts):
     """A whole audit: the output of `modelsel audit --json`."""
 
     ledger: LedgerState
