@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
-from modelsel.core.facts import UNSTATED, Facts, facts
+from modelsel.core.facts import UNSTATED, DocumentFacts, Facts, facts
 from modelsel.core.outcome import CountedRows
 from modelsel.core.types import Finding
 from modelsel.guard.release import LookTerms, LossPlan, QuantileGrid, Released, UnitBound
@@ -38,7 +38,7 @@ class Entry(Facts):
 
 
 @facts
-class Reason(Facts):
+class Reason(DocumentFacts):
     """Why a further look was needed, as its person put it."""
 
     category: str = ""
@@ -158,7 +158,7 @@ class Reveal(Facts):
 
 
 @facts
-class SealTerms(Facts):
+class SealTerms(DocumentFacts):
     """The terms of a seal: how answers are shown, and what they are charged for."""
 
     policy: str | None = None
@@ -296,7 +296,7 @@ class Abort(Entry):
 
 
 @facts
-class LaterPlace(Facts):
+class LaterPlace(DocumentFacts):
     """A look's index, spending and interval after a merge, in place of those that it had."""
 
     look: int
