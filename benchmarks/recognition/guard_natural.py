@@ -1,8 +1,9 @@
 """Natural tables whose rows repeat for good reasons, as they are: is anything of them taken for a copy, is a unit asked for?
 
-Tables of scikit-learn's, and by rule: joins, panels, visits, designs, questionnaires, lags. With `--folder` those of a folder that
-`REAL` names, with the target of each; one that is not there is skipped by name. A table is *touched* where rows are dropped,
-counted as one, or nothing is certified; a *finding* names columns for `dataset.unit`, and changes nothing. None may be touched.
+Tables of scikit-learn's, and by rule: joins, panels, visits, designs, questionnaires, lags. With `--folder` those of a folder
+that `REAL` names, with the target of each; one that is not there is skipped by name. A table is *touched* where rows are
+dropped, counted as one, or nothing is certified; a *finding* names columns for `dataset.unit`, and changes nothing. None may
+be touched.
 
     python -m benchmarks.recognition.guard_natural [--folder FOLDER] [--splits 5]
 """
@@ -141,9 +142,9 @@ def rows() -> Iterator[Row]:
 
 
 def main(folder: Path | None, splits: int) -> int:
-    touched = asked = count = 0
-    for count, (name, make_table) in enumerate(tables(folder), start=1):
-        task = make_table()
+    count = touched = asked = 0
+    for name, make_table in tables(folder):
+        task, count = make_table(), count + 1
         found = [said(task, seed) for seed in range(splits)]
         done = [what for what, _ in found if what]
         named = [columns for what, columns in found if columns and not what]

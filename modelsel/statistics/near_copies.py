@@ -11,9 +11,10 @@ of the one-sided Kolmogorov-Smirnov test. Where 5 % are flagged, or this is so, 
 rows belong together. Tight clusters of honest rows are hit, too; in two dimensions a jitter of 5 % is missed. No distance
 counts less than the smallest step between two values of a column, whichever it is: on a grid rows are equal by chance.
 
-A copy has the label of what it was copied from. So development rows are asked as if half of them were sealed: where the labels
-of those that stand out, or are nearer than by chance, do not agree three quarters of the way from chance to always with their
-nearest row's, nothing was copied (orders of one customer, years of one firm: columns are shared, and labels are not).
+A copy has the label of what it was copied from. So where development rows are as near to each other, or half as much, they are
+asked for labels: if those of the ones that stand out, or are nearer than by chance, do not agree with their nearest row's three
+quarters of the way from chance to always, nothing was copied (orders of a customer, years of a firm: columns are shared, and
+labels are not).
 
 Only tables whose distinct rows are nearly unique are looked at: of the distinct rows the share that no other equals although a
 column is left out is at least .95, whichever column it is. Elsewhere (a board of a game, answers of a questionnaire) equal rows
@@ -107,7 +108,7 @@ def near_copies(
     found = NearCopies(marked, examined, len(examined) < len(far), shift(distances, p), unique)
     if labels is None or not found.many:
         return found
-    return replace(found, cleared=_labels_clear(near, labels, np.random.default_rng(0)))
+    return replace(found, cleared=_labels_clear(near, labels, found))
 
 
 def _some(rows: int, others: Floats, rng: np.random.Generator) -> Integers:
@@ -124,19 +125,21 @@ def _on_the_grid(distances: Floats, near: Floats) -> Floats:
     return np.maximum(distances, min((float(step.min()) for step in steps if len(step)), default=0.0))
 
 
-def _labels_clear(near: Floats, labels: NDArray[np.generic], rng: np.random.Generator) -> bool:
-    """Say whether development rows that are as near to each other as copies have labels of their own."""
-    asked, others = np.array_split(rng.permutation(len(near)), 2)
-    asked = asked[_some(len(asked), near[others], rng)]
-    distances, first = nearest(near[others], near[asked])
+def _labels_clear(near: Floats, labels: NDArray[np.generic], found: NearCopies) -> bool:
+    """Say whether development rows are as near to each other as sealed ones are to them, and have labels of their own."""
+    asked = _some(len(near), near, np.random.default_rng(0))
+    distances, first = nearest(near, near[asked], asked)
     distances = _on_the_grid(distances, near)
     p = dimension(distances)
     close, order = stands_out(distances, p), np.argsort(ratios := _ratios(distances, p), kind="stable")
-    close[order[: _excess(ratios[order])[1]]] = True
-    if close.sum() < PAIRS:
+    unlike = close.mean() < found.share / 2 if found.share >= MANY else False
+    excess, many = _excess(ratios[order])
+    unlike |= 2 * len(found.examined) * (2 * excess) ** 2 < found.shift if found.shift >= SHIFTED else False
+    close[order[:many]] = True
+    if unlike or close.sum() < PAIRS:
         return False
     by_chance = float(((np.unique(labels, return_counts=True)[1] / len(labels)) ** 2).sum())
-    agree = float((labels[asked] == labels[others][first])[close].mean())
+    agree = float((labels[asked] == labels[first])[close].mean())
     return agree < by_chance + COPIED * (1 - by_chance)
 
 
@@ -205,14 +208,22 @@ def _in_parts(columns: int, rows: int) -> list[slice]:
     return [slice(first, first + many) for first in range(0, columns, many)]
 
 
-def nearest(development: Floats, sealed: Floats) -> tuple[Floats, Integers]:
-    """Distances of each sealed row to its nearest development rows, ascending, as many as `FAR`; and which is the first."""
-    many = min(FAR, len(development))
+def nearest(development: Floats, sealed: Floats, own: Integers | None = None) -> tuple[Floats, Integers]:
+    """Distances of each sealed row to its nearest development rows, ascending, as many as `FAR`; and which is the first.
+
+    `own`: the rows asked are these development rows, and are not their own neighbours.
+    """
+    itself = own is not None
+    many = min(FAR + itself, len(development))
     if development.shape[1] <= TREE_COLUMNS or (len(development) < TREE_ROWS and development.shape[1] <= FLAT):
         from scipy.spatial import cKDTree
 
-        distances, places = cKDTree(development).query(sealed, k=many)
-        return np.asarray(distances), np.asarray(places[:, 0], np.int64)
+        distances, places = map(np.asarray, cKDTree(development).query(sealed, k=many))
+        if own is None:
+            return distances, places[:, 0]
+        others = places != own[:, None]
+        others[others.all(axis=1), -1] = False  # among more copies than are asked for
+        return distances[others].reshape(len(sealed), -1), places[others].reshape(len(sealed), -1)[:, 0]
     by_row, found, first = np.ascontiguousarray(development), np.empty((len(sealed), many)), np.empty(len(sealed), np.int64)
     squared = np.einsum("ij,ij->i", by_row, by_row)
     wide = np.vstack([-2.0 * by_row.T, squared])  # one product: squared distances, but for a row's own square
@@ -222,23 +233,25 @@ def nearest(development: Floats, sealed: Floats) -> tuple[Floats, Integers]:
     size = max(1, CHUNK // len(by_row))
 
     def look(start: int) -> None:
-        own = np.column_stack([sealed[start : start + size], np.ones(len(sealed[start : start + size]))])
+        asked = np.column_stack([sealed[start : start + size], np.ones(len(sealed[start : start + size]))])
         # the last rank among some development rows bounds it among all of them
-        limits = np.partition(own @ limiting, rank, axis=1)[:, rank]
-        limits += SLACK * (squared.max() + np.einsum("ij,ij->i", own, own))
-        within = own @ wide <= limits[:, None]
-        for place, (row, near) in enumerate(zip(own[:, :-1], within, strict=True), start):
+        limits = np.partition(asked @ limiting, rank, axis=1)[:, rank]
+        limits += SLACK * (squared.max() + np.einsum("ij,ij->i", asked, asked))
+        within = asked @ wide <= limits[:, None]
+        for place, (row, near) in enumerate(zip(asked[:, :-1], within, strict=True), start):
             # differences are taken again for the few, as small ones are lost in the sum of squares
             few = np.flatnonzero(near)
             gaps = by_row[few] - row
             squares = np.einsum("ij,ij->i", gaps, gaps)
+            if own is not None:
+                squares[few == own[place]] = np.inf
             first[place] = few[squares.argmin()]
             found[place] = np.sort(np.partition(squares, many - 1)[:many])
 
     # a product's own threads wait for each other by turning, which takes five times as long on a busy machine
     with threadpool_limits(1), ThreadPoolExecutor(cores(), initializer=threadpool_limits, initargs=(1,)) as threads:
         list(threads.map(look, range(0, len(sealed), size)))
-    return np.sqrt(found), first
+    return np.sqrt(found[:, : many - itself]), first
 
 
 def dimension(distances: Floats) -> float:

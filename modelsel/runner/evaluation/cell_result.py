@@ -189,7 +189,7 @@ class CellResult:
         if not len(ids):
             raise ValueError("a result of no candidates")
         columns = {name: arrays[name] if name in arrays else np.full(len(ids), np.nan) for name in COLUMNS}
-        predicted = from_bits(arrays["bits"], int(facts["rows"])) if "bits" in arrays else _at_length(arrays, "predicted")
+        predicted: Any = from_bits(arrays["bits"], int(facts["rows"])) if "bits" in arrays else _at_length(arrays, "predicted")
         if predicted is None:
             raise KeyError("predicted")
         return cls(
