@@ -37,6 +37,7 @@ from modelsel.core.types import (
 )
 from modelsel.dataset.frame import (
     finite_sum,
+    has_cells,
     numeric_features,
     plain_labels,
     plain_matrix,
@@ -44,7 +45,7 @@ from modelsel.dataset.frame import (
     read_frame,
     rows_of_frame,
 )
-from modelsel.dataset.in_memory import is_frame, of_columns
+from modelsel.dataset.in_memory import of_columns
 from modelsel.dataset.labels import held_labels, own_type
 from modelsel.dataset.refused import demand_labels, explained
 from modelsel.dataset.targets import OF_FITS, check_squares
@@ -397,7 +398,7 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         """Read X as a table of the fitted features."""
         if "final_" not in vars(self):  # scikit-learn's own check builds all its tags first
             check_is_fitted(self)
-        if is_frame(X):
+        if has_cells(X):
             validate_data(self, X, reset=False, skip_check_array=True)
             return with_source(rows_of_frame(X, self._reading), X, self.final_)
         late = not self.final_.steps and getattr(self.final_.model, "looks_for_infinity", False)
@@ -708,8 +709,8 @@ def numbers_of(estimator: Any, X: object, y: object, sample_weight: object = Non
 
 
 def _training(estimator: Any, X: Any, y: Any, numeric: bool = False) -> tuple[Table, NDArray[np.generic], TableReading | None]:
-    """Read X and y for fitting: how a frame is read its types say; an array's features are all numeric."""
-    if is_frame(X):
+    """Read X and y for fitting: how a frame is read its types say; an array's features are numbers unless it holds texts."""
+    if has_cells(X):
         validate_data(estimator, X, skip_check_array=True)
         labels = _check_y(y, multi_output=False, y_numeric=numeric, estimator=estimator)
         if not len(X) == len(labels) > 0 or not X.shape[1]:

@@ -120,3 +120,20 @@ def test_a_learner_predicts_the_kind_of_target_that_it_is_given_or_says_in_a_sen
         return
     floor = 0.4 if door == "classifier" else -1.0
     assert made.score(X, labels if door == "classifier" else y) > (floor if name in FLOORS else floor + 0.3)
+
+
+@pytest.mark.parametrize("name", ["cart", "naive_bayes", "knn"])
+def test_an_array_of_texts_and_numbers_is_read_as_the_frame_that_it_came_from(name: str) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x0": rng.choice(["u", "v", "w", ""], 120), "x1": rng.normal(size=120)})
+    y = np.where((frame.x0 == "u") ^ (frame.x1 > 0.3), "a", "b")
+    whole, cells = modelsel.classifier(name).fit(frame, y), modelsel.classifier(name).fit(frame.to_numpy(), y)
+    assert cells.predict_proba(frame.to_numpy()).tolist() == whole.predict_proba(frame).tolist()
+    chosen = modelsel.SelectionCV(name).fit(frame.to_numpy(), y)
+    assert chosen.best_score_ == modelsel.SelectionCV(name).fit(frame, y).best_score_
+    assert chosen.predict(frame.to_numpy()[:9]).tolist() == chosen.best_estimator_.predict(frame.to_numpy()[:9]).tolist()
+
+
+def test_an_array_of_bytes_is_refused_by_the_name_of_its_columns() -> None:
+    with pytest.raises(ValueError, match="MSEL-365: type binary cannot be read, column 'x0'"):
+        modelsel.classifier("cart").fit(np.array([[b"u"], [b"v"]]), ["a", "b"])

@@ -29,26 +29,14 @@ import json, resource, sys, time
 import modelsel.runner.costs as costs, modelsel.reporting.forecast as forecast
 costs.slowness = forecast.slowness = lambda: 1.0
 import modelsel
-from modelsel.guard.gate import Gate
 path, space, folder = sys.argv[1:]
-spent = {"seal": 0.0, "look": 0.0}
-def timed(name):
-    own = getattr(Gate, name)
-    def call(*arguments, **more):
-        began = time.process_time()
-        try:
-            return own(*arguments, **more)
-        finally:
-            spent[name] += time.process_time() - began
-    setattr(Gate, name, call)
-timed("seal"), timed("look")
 began = time.process_time()
 plan = modelsel.plan(path, target="y", space=space, runs=folder)
 planned = time.process_time() - began
 began = time.process_time()
 done = modelsel.run(path, target="y", space=space, tracking="off", runs=folder)
 print(json.dumps({"said": plan.seconds, "planned": planned, "took": time.process_time() - began,
-                  "bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, **spent}))
+                  "bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}))
 """
 
 
@@ -61,13 +49,17 @@ def rows() -> Iterable[Row]:
             for space in SPACES:
                 found = study(path, space)
                 yield waited(f"{many:,} × 17 mixed, space={space}", found, theirs)
-            yield sealing(f"{many:,} × 17 mixed", found, 4.0)
 
 
 def study(path: Path, space: str) -> dict[str, float]:
-    """Plan and run a study with the test opened, in a process of its own and with a ledger of its own."""
+    """Plan and run a study with the test opened."""
+    return apart(STUDY, str(path), space)
+
+
+def apart(program: str, *arguments: str) -> dict[str, float]:
+    """What a program prints last in a process of its own, with a ledger of its own, in the folder that is its last argument."""
     with tempfile.TemporaryDirectory() as folder:
-        words = [sys.executable, "-c", STUDY, str(path), space, folder]
+        words = [sys.executable, "-c", program, *arguments, folder]
         own = {**os.environ, "MODELSEL_HOME": folder}
         done = subprocess.run(words, capture_output=True, text=True, check=True, env=own)
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
@@ -90,12 +82,3 @@ def waited(work: str, found: dict[str, float], theirs: float) -> Row:
     note = f"{said}; {found['bytes'] / 2**20:,.0f} MiB at most"
     against = "ten folds of HistGradientBoosting, one setting"
     return Row(work, against, (theirs / found["took"],), found["took"], theirs, "none asked: other learners", note=note)
-
-
-def sealing(table: str, found: dict[str, float], budget: float) -> Row:
-    """Sealing the test rows and looking at them once."""
-    took = found["seal"] + found["look"]
-    note = f"sealing {found['seal']:.2f} s, looking {found['look']:.2f} s of a processor"
-    return Row(
-        f"sealing and looking, {table}", f"a budget of {budget:g} s", (took / budget,), took, budget, "", most=1.0, note=note
-    )

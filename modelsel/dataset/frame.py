@@ -13,7 +13,7 @@ from modelsel.core.reading import TableReading
 from modelsel.core.types import Feature, Floats, Table
 from modelsel.dataset.base import TableSettings
 from modelsel.dataset.column import RawColumn, moments
-from modelsel.dataset.in_memory import columns
+from modelsel.dataset.in_memory import columns, is_frame
 from modelsel.dataset.kinds import make
 from modelsel.dataset.reading import apply, warn_of_unseen
 
@@ -51,6 +51,17 @@ def rows_of_frame(frame: object, reading: TableReading, by_name: bool = False) -
         return warn_of_unseen(apply(found, reading, "table", "data").table)
     except DataError as error:  # what scikit-learn's callers catch
         raise ValueError(str(error)) from error
+
+
+def has_cells(data: object) -> bool:
+    """Say whether the cells tell how to read them: those of a frame, and of an array that holds texts or dates.
+
+    >>> has_cells(np.array([["red", 1.5]], object)), has_cells(np.array([[2, 1.5]], object))
+    (True, False)
+    """
+    if isinstance(data, np.ndarray) and data.ndim == 2 and data.size:
+        return data.dtype.kind in "USM" or (data.dtype.kind == "O" and any(isinstance(cell, str) for cell in data.flat))
+    return is_frame(data)
 
 
 def _columns(frame: object, new_rows: bool = False) -> list[RawColumn]:

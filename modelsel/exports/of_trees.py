@@ -9,7 +9,7 @@ from modelsel.pruner.mdl import description_length
 from modelsel.tree import draw as drawing
 from modelsel.tree.nested import to_dict
 from modelsel.tree.nested import to_dot as dot
-from modelsel.tree.rules import rules_text
+from modelsel.tree.rules import missing_words, rules_text
 from modelsel.tree.softening import Widths
 
 MOST = 500  # leaves of a picture
@@ -31,9 +31,9 @@ def picture(shipped: Shipped) -> str:
 
 
 def rules(shipped: Shipped, most: int | None = None) -> str:
-    """A line per leaf; of more than `most` those that cover most rows."""
+    """A line per leaf and one about missing values; of more than `most` the leaves that cover most rows."""
     text = rules_text(shipped.model.cut, most)
-    return text if most else f"{text}\n"
+    return text if most else f"{text}{missing_words(shipped.model.cut)}\n"
 
 
 def structure(shipped: Shipped) -> dict[str, object]:

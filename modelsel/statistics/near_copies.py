@@ -51,9 +51,9 @@ EXAMINED = 20_000  # distinct rows that are compared with a column left out
 FLAT = 12  # columns up to which a tree finds neighbours faster than comparing all rows
 TREE_ROWS, COMPARED = 4000, 1 << 27  # sealed rows, and pairs of rows, above which a sample of sealed rows is looked at
 TREE_COLUMNS = 5  # up to which it does so among many rows
-CHUNK = 1 << 21
+TOGETHER_FAR, TILE = 64, 1 << 13  # sealed and development rows that are compared at a time
 LIMITING = 1 << 14  # development rows that bound the last rank
-SLACK = 1e-13  # of squares: what sums of theirs may lose
+LOST = 2.0**-23  # of a product in single precision, per number that it sums
 TOGETHER = 1 << 16  # values that are sorted at a time, column by column
 
 
@@ -230,15 +230,21 @@ def nearest(development: Floats, sealed: Floats, own: Integers | None = None) ->
     step = max(1, len(by_row) // LIMITING)
     rank = min(many, len(wide[0, ::step])) - 1
     limiting = np.ascontiguousarray(wide[:, ::step])
-    size = max(1, CHUNK // len(by_row))
+    lost = LOST * (len(wide) + 3)  # of the squares of both rows, at most, in single precision
+    wide[-1] *= 1 - 2 * lost
+    tiles = [(some, np.ascontiguousarray(wide[:, some], np.float32)) for some in _tiles(len(by_row))]
 
     def look(start: int) -> None:
-        asked = np.column_stack([sealed[start : start + size], np.ones(len(sealed[start : start + size]))])
+        some = sealed[start : start + TOGETHER_FAR]
+        asked = np.column_stack([some, np.ones(len(some))])
         # the last rank among some development rows bounds it among all of them
         limits = np.partition(asked @ limiting, rank, axis=1)[:, rank]
-        limits += SLACK * (squared.max() + np.einsum("ij,ij->i", asked, asked))
-        within = asked @ wide <= limits[:, None]
-        for place, (row, near) in enumerate(zip(asked[:, :-1], within, strict=True), start):
+        limits += lost * np.einsum("ij,ij->i", asked, asked)
+        short, most = asked.astype(np.float32), np.nextafter(limits.astype(np.float32), np.float32(np.inf))
+        within = np.empty((len(asked), len(by_row)), np.bool_)
+        for columns, tile in tiles:
+            np.less_equal(short @ tile, most[:, None], out=within[:, columns])
+        for place, (row, near) in enumerate(zip(some, within, strict=True), start):
             # differences are taken again for the few, as small ones are lost in the sum of squares
             few = np.flatnonzero(near)
             gaps = by_row[few] - row
@@ -250,8 +256,13 @@ def nearest(development: Floats, sealed: Floats, own: Integers | None = None) ->
 
     # a product's own threads wait for each other by turning, which takes five times as long on a busy machine
     with threadpool_limits(1), ThreadPoolExecutor(cores(), initializer=threadpool_limits, initargs=(1,)) as threads:
-        list(threads.map(look, range(0, len(sealed), size)))
+        list(threads.map(look, range(0, len(sealed), TOGETHER_FAR)))
     return np.sqrt(found[:, : many - itself]), first
+
+
+def _tiles(rows: int) -> list[slice]:
+    """Development rows as many at a time as stay near with their products."""
+    return [slice(first, first + TILE) for first in range(0, rows, TILE)]
 
 
 def dimension(distances: Floats) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from modelsel.core.types import Feature, Floats
 from modelsel.tree.conditions import Condition, branch_words, path_conditions, paths
 from modelsel.tree.cutting import reached
-from modelsel.tree.node import NodeModels, PrunedView
+from modelsel.tree.node import BY_SURROGATES, DIVIDED, NodeModels, PrunedView
 from modelsel.tree.routing import Routed
 
 
@@ -46,6 +46,24 @@ def rules_text(cut: PrunedView, most: int | None = None) -> str:
     heaviest = sorted(rules, key=lambda rule: -rule.weight)[:most]
     left = f"and {len(rules) - most} more, which cover {1 - sum(rule.coverage for rule in heaviest):.1%}".replace("%", " %")
     return "".join(f"{_words(cut, rule)}\n" for rule in heaviest) + f"{left}\n"
+
+
+def missing_words(cut: PrunedView) -> str:
+    """Say what becomes of a missing value, of which the conditions of the rules do not speak; nothing of a single leaf."""
+    assert cut.tree.missing_to is not None
+    inner = reached(cut) & ~cut.leaf
+    to, usual = cut.tree.missing_to[inner], cut.tree.majority[inner]
+    if not len(to):
+        return ""
+    if (to == DIVIDED).any():
+        how = "counts for every branch, by the training rows of each"
+    elif (to <= BY_SURROGATES).any():
+        how = "is told by the columns that say nearly the same; `sql` and `json` name them"
+    elif (to == usual).all():
+        how = "takes the branch that more training rows took"
+    else:
+        how = "takes the branch that was found for it; `sql` and `json` name it"
+    return f"a missing value {how}\n"
 
 
 def _rule(cut: PrunedView, counts: Floats, leaf: int, conditions: tuple[Condition, ...]) -> TreeRule:

@@ -109,7 +109,7 @@ def test_folds_that_classes_are_too_small_for_say_which() -> None:
 def test_what_is_wrong_with_the_columns_is_not_put_on_the_target() -> None:
     with pytest.raises(ValueError, match=r"infinity|MSEL-346"):
         modelsel.classifier("stump").fit(np.where(np.arange(2 * N).reshape(N, 2) == 5, np.inf, 1.0), HALF)
-    for wrong in (np.full((N, 2), "a", object), None, [{"a": 1}] * N):
+    for wrong in (np.full((N, 2), b"a", object), None, [{"a": 1}] * N):
         with pytest.raises((ValueError, TypeError)) as found:
             modelsel.classifier("stump").fit(wrong, HALF)
         assert ", y; " not in str(found.value)

@@ -24,6 +24,14 @@ def bases_of(owner: ast.ClassDef) -> Iterator[str]:
             yield base.id if isinstance(base, ast.Name) else base.attr
 
 
+def classes_in(owner: ast.Module | ast.ClassDef) -> Iterator[ast.ClassDef]:
+    """Classes of a module and classes inside them."""
+    for node in owner.body:
+        if isinstance(node, ast.ClassDef):
+            yield node
+            yield from classes_in(node)
+
+
 def described(classes: dict[str, list[ast.ClassDef]], owner: ast.ClassDef, name: str) -> bool:
     """Whether a base, or a base of it, documents the method."""
     above = [cls for base in bases_of(owner) for cls in classes.get(base, []) if cls is not owner]
@@ -34,7 +42,7 @@ def described(classes: dict[str, list[ast.ClassDef]], owner: ast.ClassDef, name:
 def undocumented(sources: dict[Path, str]) -> Iterator[str]:
     """Functions and methods that should say what they do, and do not."""
     trees = {path: ast.parse(source) for path, source in sources.items()}
-    owners = {path: [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)] for path, tree in trees.items()}
+    owners = {path: list(classes_in(tree)) for path, tree in trees.items()}
     classes: dict[str, list[ast.ClassDef]] = {}
     for owner in chain(*owners.values()):
         classes.setdefault(owner.name, []).append(owner)

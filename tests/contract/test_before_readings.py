@@ -1,6 +1,7 @@
 """Runs that were made before there was a reading predict, export and report as they did then."""
 
 import json
+import re
 import zipfile
 from pathlib import Path
 
@@ -36,7 +37,10 @@ def test_it_predicts_as_then(old: tuple[Path, dict[str, object]]) -> None:
 @pytest.mark.parametrize("to", ["sql", "rules", "json", "dot"])
 def test_it_is_exported_as_then(old: tuple[Path, dict[str, object]], to: str) -> None:
     run, said = old
-    assert modelsel.export(run, to) == said[to]
+    told = re.sub(
+        r"^a missing value .*\n", "", str(modelsel.export(run, to)), flags=re.MULTILINE
+    )  # a line that rules have since
+    assert told == said[to]
 
 
 def test_it_is_reported(old: tuple[Path, dict[str, object]]) -> None:

@@ -179,7 +179,7 @@ def elsewhere(name: str) -> bool:
     return (Folders.of().read("learner", name) or {}).get("kind") in ("estimator", "sklearn")
 
 
-@pytest.mark.sampled(36)
+@pytest.mark.sampled(24)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("name", [pytest.param(one, marks=pytest.mark.slow) if elsewhere(one) else one for one in PRESETS])

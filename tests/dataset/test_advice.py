@@ -205,6 +205,7 @@ def alternatives(said: Finding | Problem) -> Iterator[tuple[Proposal, ...]]:
     yield tuple(group)
 
 
+@pytest.mark.sampled(17)
 @pytest.mark.parametrize("case", CASES)
 def test_what_is_proposed_is_typed_or_handed_over_and_what_it_was_for_is_gone(case: str, tmp_path: Path) -> None:
     own = CASES[case]

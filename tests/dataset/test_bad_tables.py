@@ -79,6 +79,7 @@ def check(bad: BadTable, folder: Path) -> None:
     assert differences(bad, found) == []
 
 
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("name", sorted(SHAPES))
 def test_each_shape_by_itself(name: str, tmp_path: Path) -> None:
     check(spoil([name]), tmp_path)

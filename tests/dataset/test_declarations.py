@@ -32,6 +32,7 @@ def write(path: Path, names: list[str], rows: int = 24) -> Path:
     return path
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", NAMED)
 def test_the_word_that_is_proposed_names_one_column_in_a_shell_and_in_python(name: str, tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", NAMED)

@@ -156,8 +156,28 @@ def test_distances_of_both_ways_are_those_of_all_pairs(monkeypatch) -> None:
     direct = np.sort(np.linalg.norm(far[:, None] - near[None], axis=2), axis=1)[:, :60]
     assert own.nearest(near, far)[0] == pytest.approx(direct)
     monkeypatch.setattr(own, "FLAT", 0)
-    monkeypatch.setattr(own, "CHUNK", 300)
+    monkeypatch.setattr(own, "TILE", 40)
+    monkeypatch.setattr(own, "TOGETHER_FAR", 7)
     assert own.nearest(near, far)[0] == pytest.approx(direct)
+
+
+@pytest.mark.parametrize("kind", ["heavy tails", "near copies of far rows", "few values", "tiny numbers"])
+def test_distances_that_single_precision_loses_are_found(kind: str) -> None:
+    rng = np.random.default_rng(4)
+    near, far = rng.standard_cauchy((4_500, 14)), rng.standard_cauchy((60, 14))
+    if kind == "near copies of far rows":
+        near[100:160] = (far := far + 1000) + 1e-9 * rng.normal(size=far.shape)
+    elif kind == "few values":
+        near, far = np.round(near).clip(-2, 2), np.round(far).clip(-2, 2)
+    elif kind == "tiny numbers":
+        near, far = near * 1e-25, far * 1e-25
+    distances, first = own.nearest(near, far)
+    wanted = cKDTree(near).query(far, k=own.FAR)[0]
+    assert distances == pytest.approx(wanted, rel=1e-12)
+    assert np.linalg.norm(near[first] - far, axis=1) == pytest.approx(wanted[:, 0], rel=1e-12)
+    own_rows = np.arange(40, 80)
+    others = cKDTree(near).query(near[own_rows], k=own.FAR + 1)[0][:, 1:]
+    assert own.nearest(near, near[own_rows], own_rows)[0] == pytest.approx(others, rel=1e-12)
 
 
 @pytest.mark.slow

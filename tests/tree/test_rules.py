@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from modelsel.core.types import Feature
+from modelsel.estimator import classifier
 from modelsel.tree.conditions import Condition
-from modelsel.tree.rules import _rule, rules_text, to_rules
+from modelsel.tree.rules import _rule, missing_words, rules_text, to_rules
 
 
 def test_each_leaf_is_a_rule_with_each_feature_named_once(mixed):
@@ -71,3 +72,25 @@ def test_a_set_of_levels_is_told_by_the_shorter_list():
     feature = Feature("sky", "nominal", ("a", "b", "c", "d", "e"))
     assert Condition(0, levels=frozenset({0, 1, 4})).words(feature) == "sky not in {c, d}"
     assert Condition(0, levels=frozenset({0, 1})).words(feature) == "sky in {a, b}"
+
+
+@pytest.mark.parametrize(
+    ("missing", "said"),
+    [
+        ("node_mode", "takes the branch that more training rows took"),
+        ("branch", "takes the branch that was found for it"),
+        ("fractional", "counts for every branch"),
+        ("surrogate", "is told by the columns that say nearly the same"),
+    ],
+)
+def test_what_becomes_of_a_missing_value_is_said(missing, said):
+    """Missing values are a as the fewer known ones are: `branch` finds it, and the second column tells it."""
+    X = np.array([[np.nan, 0.0]] * 4 + [[0.0, 0.0]] * 5 + [[1.0, 1.0]] * 30 + [[1.0, 0.0]] * 3)
+    fitted = classifier("cart", missing=missing).fit(X, ["a"] * 9 + ["b"] * 33)
+    assert missing_words(fitted._cut()).startswith(f"a missing value {said}")
+    if missing != "node_mode":
+        assert fitted.predict([[np.nan, 0.0]]) == ["a"]
+
+
+def test_of_a_single_leaf_nothing_is_said_about_missing_values():
+    assert missing_words(classifier("cart").fit([[0.0], [1.0]], ["a", "a"])._cut()) == ""

@@ -31,8 +31,8 @@ from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.source import Source
 from modelsel.core.spec import kind_of
 from modelsel.core.types import CLASS_TASKS, NUMBER_TASKS, Candidate, ClassTask, Fold, Integers, Resampling, Task
-from modelsel.dataset.frame import moments_of
-from modelsel.dataset.in_memory import is_frame, is_sparse
+from modelsel.dataset.frame import has_cells, moments_of
+from modelsel.dataset.in_memory import is_sparse
 from modelsel.dataset.labels import own_type
 from modelsel.dataset.refused import explained
 from modelsel.dataset.targets import AUTO, CLASSIFY, REGRESS, check_squares
@@ -520,7 +520,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         space = as_space(self.space)
         alone = of_objects(space)
         task, labels = as_given(X, y, weights, numbers, self.weights_are) if alone else self._task(X, y, weights, numbers)
-        nominal = is_frame(X) and any(feature.kind != "numeric" or feature.dates for feature in task.features)
+        nominal = has_cells(X) and any(feature.kind != "numeric" or feature.dates for feature in task.features)
         missing = bool(np.isnan(task.values).any())
         entries = plain(space, SPACE, lambda one: not nominal and not (missing and _wants_numbers(one)))
         own = list(entries.values()) if isinstance(entries, Mapping) else []

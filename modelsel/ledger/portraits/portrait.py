@@ -18,6 +18,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from modelsel.core.types import Booleans, Floats, Integers
 from modelsel.ledger.home import IdentityKey
@@ -97,7 +98,8 @@ class Portrait:
 def draw_portrait(found: Variables, key: IdentityKey) -> Portrait:
     """Draw the portrait of a table's variables."""
     known: dict[int, Told] = {}
-    links = {view: found.links(None, view, known) for view in VIEWS}
+    with threadpool_limits(1):  # a product's own threads wait for each other by turning, longer than it takes
+        links = {view: found.links(None, view, known) for view in VIEWS}
     triples, labels = kept_triples(found.table, key), _labels(found.labels, key)
     waves = OwnWaves(found, labels, key).drawn
     drawn = waves if len(waves.means) else None

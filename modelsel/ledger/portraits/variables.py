@@ -60,11 +60,12 @@ def told_of_many(values: Floats, view: str, orders: int) -> tuple[Floats, Floats
 def level(values: Floats) -> Told:
     """Of two values the share of the greater, less ½; and both standardised, nought where there is none."""
     there = ~np.isnan(values)
-    kept = values[there]
+    whole = bool(there.all())
+    kept = values if whole else values[there]
     if not len(kept):
         return ((0.0, np.zeros(len(values))),)
     mean, feature = levels_of_many(kept)
-    return ((float(mean), _spread(feature, there, bool(there.all()))),)
+    return ((float(mean), _spread(feature, there, whole)),)
 
 
 def levels_of_many(values: Floats) -> tuple[Floats, Floats]:

@@ -216,6 +216,7 @@ def test_10_scaled_and_shuffled_and_split_anew(home: Path) -> None:
     assert "G022" in result.flags
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("change", ["added", "removed", "repeated"])
 def test_11_a_row_more_a_row_less_rows_repeated(home: Path, change: str) -> None:
     from modelsel.core.types import seal
@@ -597,6 +598,7 @@ def test_29_a_lock_file_made_with_another_key_is_a_gap(tmp_path: Path) -> None:
     assert "G074" in {finding.code for finding in gate.findings}
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("change", [{"delta": 0.3}, {"release": "full"}, {"resolution": 0.01}])
 def test_30_laxer_terms_after_sealing(home: Path, change: dict[str, Any]) -> None:
     study = Study(numbers(), home)
@@ -633,6 +635,7 @@ def test_30_another_step_of_the_ladder_after_sealing(home: Path) -> None:
     assert (justified.score * 20) == pytest.approx(round(justified.score * 20))  # in steps of the seal
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("weaker", [{"delta": 0.3}, {"max_looks": 5}])
 def test_30_strict_refuses_what_was_weakened(home: Path, weaker: dict[str, Any]) -> None:
     study = Study(numbers(), home, policy="strict")
