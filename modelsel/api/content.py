@@ -20,7 +20,7 @@ from modelsel.record.folder import RunFolder, kept_arrays
 from modelsel.record.model import target_of_model
 
 FILE = "content.npz"
-TARGET = Feature("target", "nominal")
+TARGET = Feature.of_levels("target")
 
 
 def keep(folder: RunFolder, table: UntypedTable, target: str) -> None:

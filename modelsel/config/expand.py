@@ -450,7 +450,7 @@ def _rows(kind: TaskKind) -> Task:
     """A handful of rows, to ask learners about."""
     row = np.arange(ROWS)
     given: dict[str, Any] = {
-        "name": kind, "features": (Feature("x", "numeric"),), "values": row[:, None].astype(np.float64), "rows": row,
+        "name": kind, "features": (Feature.of_numbers("x"),), "values": row[:, None].astype(np.float64), "rows": row,
     }  # fmt: skip
     if kind == "numbers":
         return NumberTask(**given, target=row.astype(np.float64) + 0.5)

@@ -19,13 +19,18 @@ from itertools import product
 
 from modelsel.config.merge import KIND
 from modelsel.config.options import Swept
+from modelsel.core.column_kind.base import kind_names
 
 STEPS, PREPARER, TRANSFORM = "steps", "preparer", "transform"
 TEXT, REST, PASSTHROUGH = "text", "rest", "passthrough"
 ALL = "all"
 REPLACED = ("encoding", "missing", "scale")  # what a learner's file says of columns
 NEUTRAL = ("auto", "none")  # of these: nothing is said
-COLUMNS = ("numeric", "ordered", "nominal", ALL)
+
+
+def by_kind() -> tuple[str, ...]:
+    """The words that name columns by their kind, in the order in which their steps are taken."""
+    return (*kind_names(), ALL)
 
 
 class WrongStepsError(Exception):
@@ -53,7 +58,7 @@ def write_steps(
     rest = {key: value for key, value in values.items() if key != STEPS}
     others = {key: value for key, value in over.items() if key != STEPS}
     said = _choices(values.get(STEPS), over.get(STEPS))
-    named = any(key not in COLUMNS for one in said for key in one)
+    named = any(key not in by_kind() for one in said for key in one)
     if named and by_columns:
         return _in_branches(said, rest, others)
     before = _as_list(values.get(PREPARER))
@@ -72,7 +77,7 @@ def _in_branches(
     said: Sequence[Mapping[str, object]], rest: Mapping[str, object], others: Mapping[str, object]
 ) -> tuple[Mapping[str, object], Mapping[str, object]]:
     """Write steps by columns as branches, which some learners take."""
-    strange = next(key for one in said for key in one if key not in COLUMNS)
+    strange = next(key for one in said for key in one if key not in by_kind())
     if mixed := [key for one in said for key in one if key == ALL]:
         raise WrongStepsError(f"{mixed[0]!r} beside {strange!r}", "a column belongs to one branch: name the others by `rest`")
     branches = [[_branch(str(columns), steps) for columns, steps in one.items()] for one in said]
@@ -94,15 +99,15 @@ def _by_name(said: Mapping[str, object]) -> list[dict[str, object]]:
     keys = sorted((str(key) for key in said if key != REST), key=_closeness)
     found = []
     for place, key in enumerate(keys):
-        apart = [other for other in keys[:place] if _closeness(other) <= _closeness(key) and other not in COLUMNS]
+        apart = [other for other in keys[:place] if _closeness(other) <= _closeness(key) and other not in by_kind()]
         found += [{**_step(key, step), **({"apart": apart} if apart else {})} for step in _as_list(said[key])]
     return found
 
 
 def _closeness(columns: str) -> int:
     """Names, before patterns, before kinds in their order."""
-    if columns in COLUMNS:
-        return 2 + COLUMNS.index(columns)
+    if columns in by_kind():
+        return 2 + by_kind().index(columns)
     return int(any(letter in columns for letter in "*?["))
 
 
@@ -131,7 +136,7 @@ def _mapping(said: object) -> Mapping[str, object]:
 
 
 def _expand(said: Mapping[str, object]) -> list[dict[str, object]]:
-    return [_step(columns, step) for columns in COLUMNS for step in _as_list(said.get(columns))]
+    return [_step(columns, step) for columns in by_kind() for step in _as_list(said.get(columns))]
 
 
 def _step(columns: str, step: object) -> dict[str, object]:

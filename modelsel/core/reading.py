@@ -8,7 +8,9 @@ applies it; the record keeps it as JSON; exporters say it in their own language.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal, Self
+from typing import Any, Self
+
+from modelsel.core.column_kind.base import ColumnKind, kind_named
 
 # A moment as people read it: `2021-03-04`, and `2021-03-04T12:30` where it is no midnight.
 
@@ -31,29 +33,65 @@ def moment(seconds: float) -> str:
     return when.strftime("%Y-%m-%dT%H:%M:%S" if when.second else "%Y-%m-%dT%H:%M")
 
 
-Kind = Literal["numeric", "nominal", "ordered"]
 DIGITS = 12  # of numbers that are shown
 
 
 @dataclass(frozen=True)
 class Feature:
-    """A column that may be used for prediction. Nominal and ordered features list their levels, in declared order."""
+    """A column that may be used for prediction. `kind` names a `ColumnKind`; its levels, if any, are in declared order."""
 
     name: str
-    kind: Kind
+    kind: str
     levels: tuple[str, ...] = ()
     cost: float = 1.0
     dates: bool = field(default=False, compare=False)  # numbers that people read as moments: seconds since 1970
     text: bool = False  # nominal, and each level is a text to be read: those of one table, no list to choose from
 
+    @classmethod
+    def of_numbers(cls, name: str, dates: bool = False) -> Self:
+        """A feature of numbers."""
+        return cls(name, "numeric", dates=dates)
+
+    @classmethod
+    def of_levels(cls, name: str, levels: tuple[str, ...] = (), text: bool = False) -> Self:
+        """A feature of levels without an order, or of texts."""
+        return cls(name, "nominal", levels, text=text)
+
+    @property
+    def of(self) -> ColumnKind:
+        """Its kind, which says what may be asked of its values."""
+        return kind_named(self.kind)
+
+    @property
+    def is_number(self) -> bool:
+        """Say whether values are numbers, which have sums and distances."""
+        return not kind_named(self.kind).has_levels
+
+    @property
+    def has_levels(self) -> bool:
+        """Say whether values are codes of levels."""
+        return kind_named(self.kind).has_levels
+
+    @property
+    def has_order(self) -> bool:
+        """Say whether values compare by <: numbers and ranks."""
+        return kind_named(self.kind).has_order
+
+    @property
+    def is_ranked(self) -> bool:
+        """Say whether values are levels with an order."""
+        return kind_named(self.kind).is_ranked
+
     def number(self, value: float, digits: int = DIGITS) -> str:
-        """A number of this feature as it is shown: so many digits, all of one that has more before its point; or a date.
+        """A number as it is shown: so many digits, all of one that has more before its point; a date; or as its kind writes it.
 
         >>> Feature("age", "numeric").number(17.25, digits=3), Feature("since", "numeric", dates=True).number(86400.0)
         ('17.2', '1970-01-02')
         """
         if self.dates:
             return moment(value)
+        if self.of.writes_its_own:
+            return self.of.text(value)
         return repr(float(value)) if digits == DIGITS and abs(value) >= 10**DIGITS else f"{value:.{digits}g}"
 
 
@@ -85,6 +123,11 @@ class ColumnReading:
     def dressed(self) -> bool:
         """Say whether numbers may have signs about them, or within, that are left out."""
         return bool(self.signs or self.thousands)
+
+    @property
+    def is_read_as_text(self) -> bool:
+        """Say whether the texts of the cells are needed: levels, and numbers that are not written as any are."""
+        return self.feature.has_levels or self.dressed or self.feature.of.writes_its_own
 
     def describe(self) -> dict[str, object]:
         """What differs from a column of plain texts or numbers, as JSON has it; the feature stands beside."""
@@ -143,5 +186,5 @@ class TableReading:
     def restore(cls, features: Sequence[Feature], facts: Mapping[str, Any]) -> Self:
         """The reading that `describe` told of. Raises ValueError or KeyError for facts that no reading has."""
         columns = zip(features, facts["columns"], strict=True)
-        target = ColumnReading.restore(Feature("target", "nominal"), facts["target"]) if "target" in facts else None
+        target = ColumnReading.restore(Feature.of_levels("target"), facts["target"]) if "target" in facts else None
         return cls(tuple(ColumnReading.restore(feature, own) for feature, own in columns), target)

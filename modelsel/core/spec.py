@@ -32,6 +32,7 @@ GROUPS = (
     "calibrator", "decision", "scheme", "split", "measure", "rule", "race", "dataset", "guard", "pool", "tracking",
 )  # fmt: skip
 
+DEEPER = {"guard": "modelsel.guard.policy", "column_kind": "modelsel.core.column_kind"}  # groups in a folder of a room
 
 _SCALARS = frozenset((str, int, float, bool, type(None)))
 
@@ -153,11 +154,11 @@ def package_of(group: str) -> str:
     >>> package_of("criterion"), package_of("guard")
     ('modelsel.criterion', 'modelsel.guard.policy')
     """
-    return "modelsel.guard.policy" if group == "guard" else f"modelsel.{group}"
+    return DEEPER.get(group, f"modelsel.{group}")
 
 
 def _is_package(group: str) -> bool:
-    return importlib.util.find_spec(f"modelsel.{group}") is not None
+    return importlib.util.find_spec(package_of(group)) is not None
 
 
 @cache

@@ -16,7 +16,6 @@ from modelsel.core.fingerprint import array_digest, digest, short
 from modelsel.core.folds import Unpacked, pack_folds
 from modelsel.core.proposal import Proposal, is_bare
 from modelsel.core.reading import Feature as Feature
-from modelsel.core.reading import Kind as Kind
 from modelsel.core.reading import TableReading
 from modelsel.core.source import Source
 from modelsel.core.spec import flat, spec_of

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from modelsel.core.column_kind.base import kind_names
 from modelsel.core.errors import DataError, Problem
 from modelsel.core.proposal import Proposal
 from modelsel.core.reading import ColumnReading, TableReading
-from modelsel.core.types import Booleans, ClassTask, Codes, Feature, Finding, Floats, Integers, Kind, Loaded, NumberTask, Task
+from modelsel.core.types import Booleans, ClassTask, Codes, Feature, Finding, Floats, Integers, Loaded, NumberTask, Task
 from modelsel.dataset import kinds
 from modelsel.dataset.base import TableSettings, as_names
 from modelsel.dataset.column import NAMED, RawColumn, examples, numbers, seconds
@@ -59,8 +60,10 @@ def assemble(
     DataError.raise_if(problems)
     if weights is not None and settings.weights is None:
         extra["weights"] = weights
-    kind: Kind = "nominal" if target.numbers is None else "numeric"  # whether they are whole, sealed rows would tell too
-    own = ColumnReading(Feature(settings.target, kind, target.classes), settings.missing_of(settings.target), decimal,
+    # of numbers not whether they are whole: sealed rows would tell too
+    classed = target.numbers is None
+    answer = Feature.of_levels(settings.target, target.classes) if classed else Feature.of_numbers(settings.target)
+    own = ColumnReading(answer, settings.missing_of(settings.target), decimal,
                         held=label.held, type=label.read_as if target.numbers is None else "float")  # fmt: skip
     reading = TableReading(columns, own)
     extra |= {"name": name, "features": reading.features, "values": values, "rows": places, "reading": reading,
@@ -176,9 +179,8 @@ def _inference(features: Sequence[Feature]) -> list[Finding]:
     """Report which kind was inferred for each feature."""
     if not features:
         return []
-    nominal = [f"{f.name} ({len(f.levels)} levels)" for f in features if f.levels]
-    numeric = [f.name for f in features if not f.levels]
-    parts = [f"{kind}: {some(said)}" for kind, said in (("numeric", numeric), ("nominal", nominal)) if said]
+    named = [(f.kind, f"{f.name} ({len(f.levels)} levels)" if f.levels else f.name) for f in features]
+    parts = [f"{kind}: {some(said)}" for kind in kind_names() if (said := [name for own, name in named if own == kind])]
     return [Finding("INFERRED_KINDS", "info", f"kinds inferred; {'; '.join(parts)}", "declare dataset.features to fix them")]
 
 

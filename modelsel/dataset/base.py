@@ -8,6 +8,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from modelsel.core.column_kind.base import ColumnKind, kind_named, kind_names
 from modelsel.core.errors import Problem
 from modelsel.core.spec import number, one_of, optional, optional_whole, plain, whole
 from modelsel.core.types import ABSENT, ClassTask, Feature, Floats, Integers, Loaded, Task
@@ -48,7 +49,7 @@ def nominal_task(
     name: str, levels: Mapping[str, Sequence[str]], rows: Sequence[Sequence[str]], classes: Sequence[str], labels: Sequence[str]
 ) -> Task:
     """A task of nominal features from rows of level names and one label each."""
-    features = tuple(Feature(column, "nominal", tuple(names)) for column, names in levels.items())
+    features = tuple(Feature.of_levels(column, tuple(names)) for column, names in levels.items())
     values = [[float(feature.levels.index(cell)) for feature, cell in zip(features, row)] for row in rows]
     target = np.array([list(classes).index(label) for label in labels], np.int32)
     return ClassTask(
@@ -60,7 +61,7 @@ def numeric_task(
     name: str, columns: Sequence[str], values: Floats, classes: Sequence[str], target: NDArray[np.integer]
 ) -> Task:
     """A task of numeric features."""
-    features = tuple(Feature(column, "numeric") for column in columns)
+    features = tuple(Feature.of_numbers(column) for column in columns)
     return ClassTask(name=name, features=features, values=np.asarray(values, np.float64), rows=np.arange(len(values)),
                 classes=tuple(classes), target=target.astype(np.int32))  # fmt: skip
 
@@ -98,7 +99,6 @@ def scale_rows(rows: int, scale: float) -> int:
 # Settings for the columns of any source: the target, the kinds of the others, and their roles.
 
 
-KINDS = ("numeric", "nominal", "ordered", "text", "ignore")
 LISTS = ("ignore", "nominal", "numeric", "text")  # kinds that have a setting of their own, a list of columns
 NUMERIC = "numeric"
 DATES = ("ask", "day_first", "month_first")
@@ -229,8 +229,8 @@ class TableSettings:
     def _own_problems(self) -> Iterator[Problem]:
         """Yield problems within the settings: kinds, costs, a sign, and a target with two roles."""
         for name, said in self.features.items():
-            if read_declaration(said)[0] not in KINDS or (isinstance(said, Mapping) and len(said) != 1):
-                hint = f"use one of {', '.join(KINDS)}, or {{ordered: [levels]}}"
+            if read_declaration(said)[0] not in declarable() or (isinstance(said, Mapping) and len(said) != 1):
+                hint = f"use one of {', '.join(declarable())}, or {{ordered: [levels]}}"
                 yield Problem("MSEL-305", f"'{said}' is not a kind", f"dataset.features.{name}", hint)
         for name, cost in self.costs.items():
             if not (isinstance(cost, int | float) and cost > 0):
@@ -270,6 +270,23 @@ def read_declaration(said: object) -> tuple[str, tuple[str, ...]]:
         kind, levels = next(iter(said.items()))
         return str(kind), tuple(str(level) for level in levels)
     return str(said), ()
+
+
+def declarable() -> tuple[str, ...]:
+    """The words that declare a column: a kind, a text, or that it is left out."""
+    return (*kind_names(), "text", "ignore")
+
+
+def declared_kind(said: object) -> ColumnKind | None:
+    """The kind that a declaration names; None for texts, for columns that are left out, and where nothing is said."""
+    name = read_declaration(said)[0]
+    return kind_named(name) if name in kind_names() else None
+
+
+def are_plain_numbers(said: object) -> bool:
+    """Say whether a declaration is of numbers that are written as any are."""
+    kind = declared_kind(said)
+    return kind is not None and not kind.has_levels and not kind.writes_its_own
 
 
 def _unknown_setting(name: str, where: str, names: Sequence[str]) -> Problem:

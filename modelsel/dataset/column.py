@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from modelsel.core.reading import EITHER
-from modelsel.core.types import Booleans, Codes, Floats, Kind
+from modelsel.core.types import Booleans, Codes, Floats
 
 SOME = 4096  # texts above which a column keeps them as Arrow does
 NAMED = 3  # rows that a message names before it counts the rest
@@ -52,7 +52,7 @@ class RawColumn:
     texts: Sequence[str] = ()
     codes: Codes | None = None
     numbers: Floats | None = None
-    kind: Kind | None = None
+    kind: str | None = None
     levels: tuple[str, ...] = ()
     dates: bool = False  # the numbers are seconds since 1970
     guessed: bool = False  # numbers because every text said one, none of them beyond 2^53
@@ -179,7 +179,7 @@ def _among(texts: Sequence[str], words: Collection[str]) -> Booleans:
     return np.asarray(pc.is_in(trimmed, pa.array(list(words), pa.string())).to_numpy(zero_copy_only=False))
 
 
-def text_column(name: str, cells: object, kind: Kind | None = None, levels: tuple[str, ...] = ()) -> RawColumn:
+def text_column(name: str, cells: object, kind: str | None = None, levels: tuple[str, ...] = ()) -> RawColumn:
     """A column of texts from a sequence or an Arrow array of strings (null = missing)."""
     array = cells if isinstance(cells, pa.Array | pa.ChunkedArray) else pa.array(cells, pa.string())
     if isinstance(array, pa.ChunkedArray):

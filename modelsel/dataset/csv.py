@@ -21,6 +21,7 @@ from modelsel.core.proposal import Proposal
 from modelsel.core.reading import EITHER
 from modelsel.core.spec import plain, whole
 from modelsel.core.types import Finding
+from modelsel.dataset.base import are_plain_numbers
 from modelsel.dataset.column import numbers
 from modelsel.dataset.files import BLOCK, File, Raw, bare, codec, first_bytes
 from modelsel.dataset.header import line_of_names, looks_like_a_row, of_a_row, second_header, without_empty
@@ -119,7 +120,7 @@ class Csv(File):
         ):
             return {}
         forms = self.dates.keys() if isinstance(self.dates, Mapping) else ()
-        taken = self.roles().keys() | {name for name, said in self.features.items() if said != "numeric"} | {*forms}
+        taken = self.roles().keys() | {name for name, said in self.features.items() if not are_plain_numbers(said)} | {*forms}
         with long_cells():
             found = begin_as_numbers(form, self._head(form.path), self.missing)
         return {name: is_whole for name, is_whole in found.items() if name not in taken}

@@ -17,16 +17,13 @@ from numpy.typing import NDArray
 
 from modelsel.core.types import Floats, Integers
 from modelsel.dataset.column import arrow
+from modelsel.dataset.months import ENGLISH, JOINING, LONG, NUMBERS, SHORT
 
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-LONG = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
-)  # fmt: skip
 DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
 PARTS = {
     "Y": r"\d{4}", "y": r"\d{2}", "m": r"\d{1,2}", "d": r"\d{1,2}",
     "H": r"\d{1,2}", "I": r"\d{1,2}", "M": r"\d{2}", "S": r"\d{2}", "f": r"\d{1,9}",
-    "p": "[AaPp][Mm]", "b": f"(?i:{'|'.join(MONTHS)})", "B": f"(?i:{'|'.join(LONG)})",
+    "p": "[AaPp][Mm]", "b": f"(?i:{'|'.join(SHORT)})[.]?", "B": f"(?i:{'|'.join(LONG)})",
     "a": f"(?i:{'|'.join(day[:3] for day in DAYS.split('|'))})", "A": f"(?i:{DAYS})", "z": r"Z|[+-]\d{2}:?\d{2}",
 }  # fmt: skip
 FIRST = 50  # texts by which forms are looked for
@@ -54,6 +51,8 @@ def forms_of(texts: Sequence[str]) -> list[str]:
     (['%d/%m/%Y'], ['%d/%m/%Y', '%m/%d/%Y'])
     >>> forms_of(["14 Feb 2020", "1 May 2020"]), forms_of(["18.00.00"]), forms_of(["February 14, 2020 9:05 pm"])
     (['%d %b %Y'], [], ['%B %d, %Y %I:%M %p'])
+    >>> forms_of(["14 févr. 2020", "1 mars 2020"]), forms_of(["14 de mayo de 2020"]), forms_of(["2. Dezember 2020"])
+    (['%d %b %Y'], ['%d de %B de %Y'], ['%d. %B %Y'])
     """
     if not texts:
         return []
@@ -106,10 +105,11 @@ def _shapes(text: str) -> list[str]:
     """The forms that a text may have by its figures, words and signs."""
     clock = _CLOCK.search(text)
     date, rest = (text[: clock.start()], _clock_form(clock)) if clock else (text, "")
-    parts = re.findall(r"[0-9]+|[A-Za-z]+|[^0-9A-Za-z]+", date)
+    parts = re.findall(r"[0-9]+|[^\W\d_]+|(?:[^\w]|_)+", date)
     words = [_form_of_word(part) for part in parts]
     figures = "".join("b" if word in ("%b", "%B") else _figures(part) for part, word in zip(parts, words))
     strange = any(sign.strip() not in ("-", "/", ".", ",", "") for sign in parts if not sign.isalnum())
+    strange |= figures == "b2" and parts[0].lower() not in ENGLISH  # `gen 12` and `set 40` are no months of a year
     if strange or any(word == "" for word in words) or len(parts) > LONGEST:
         return []
     orders = dict.fromkeys(order for shape in _shapes_of_figures(figures) for order in _ORDERS.get(shape, ()))
@@ -135,15 +135,16 @@ def _fill_forms(order: str, parts: Sequence[str], words: Sequence[str | None]) -
         yield order
         return
     signs = iter(sign for sign in order if sign != "b")
-    yield "".join(f"%{next(signs)}" if part.isdigit() else (word or part) for part, word in zip(parts, words))
+    made = "".join(f"%{next(signs)}" if part.isdigit() else (word or part) for part, word in zip(parts, words))
+    yield made.replace("%b.", "%b")  # whose point may be there or not
 
 
 def _form_of_word(part: str) -> str | None:
-    """Return how a word is written in a form; empty where it names no month or day, None for figures and signs."""
-    if not part.isalpha():
+    """Return how a word is written in a form; empty where it names no month or day, None for what stands there as it is."""
+    if not part.isalpha() or part.lower() in JOINING:
         return None
     word, days = part.lower(), DAYS.split("|")
-    names = {"%b": MONTHS, "%B": LONG, "%a": [day[:3] for day in days], "%A": days}
+    names = {"%b": SHORT, "%B": LONG, "%a": [day[:3] for day in days], "%A": days}
     return next((sign for sign, some in names.items() if word in some), "")
 
 
@@ -217,9 +218,9 @@ def _moments(parts: dict[str, pa.Array], absent: NDArray[np.bool_]) -> Floats:
 
 def _month_numbers(parts: dict[str, pa.Array]) -> Integers:
     """The number of each month by its name; 0 where there is none."""
-    words = pc.utf8_slice_codeunits(pc.utf8_lower(parts["b"] if "b" in parts else parts["B"]), 0, 3)
-    found = pc.index_in(words, pa.array(MONTHS)).fill_null(-1).to_numpy(zero_copy_only=False)
-    return np.asarray(found, np.int64) + 1
+    words = pc.utf8_rtrim(pc.utf8_lower(parts["b"] if "b" in parts else parts["B"]), ".")
+    place = pc.index_in(words, pa.array(list(NUMBERS))).fill_null(len(NUMBERS)).to_numpy(zero_copy_only=False)
+    return np.array([*NUMBERS.values(), 0])[np.asarray(place, np.int64)]
 
 
 def _fraction(parts: dict[str, pa.Array], absent: NDArray[np.bool_]) -> Floats:

@@ -150,4 +150,4 @@ def numeric_features(count: int) -> tuple[Feature, ...]:
 
 @cache
 def _numeric_features(count: int) -> list[Feature]:
-    return [Feature(f"x{index}", "numeric") for index in range(count)]
+    return [Feature.of_numbers(f"x{index}") for index in range(count)]

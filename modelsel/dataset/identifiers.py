@@ -41,12 +41,12 @@ def id_like(feature: Feature, values: Floats, known: Floats) -> Severity | None:
     or, less surely, in the order of the rows, or all of one length of many digits.
     """
     there = int(np.count_nonzero(~np.isnan(values)))
-    if there < max(FEWEST, len(values) / 2) or feature.kind == "ordered" or feature.text or feature.dates:
+    if there < max(FEWEST, len(values) / 2) or feature.is_ranked or feature.text or feature.dates:
         return None
     if len(known) < NEARLY_ALL * there:
         return None
     perfect = len(known) == there  # then trees and neighbours can learn rows by heart
-    if feature.kind == "nominal":
+    if not feature.has_order:
         return "high" if perfect else "medium"
     if np.any(known != np.round(known)):
         return None
@@ -81,13 +81,13 @@ def _repeated_ids(task: Task, sealed: Table) -> Iterator[tuple[Feature, str, int
     """Yield columns that are called an id and repeat, what they identify, and in how many values; none beside groups."""
     for index, feature in enumerate(task.features if task.groups is None else ()):
         of = object_of(feature.name)
-        if not of or feature.dates or feature.text or feature.kind == "ordered":
+        if not of or feature.dates or feature.text or feature.is_ranked:
             continue
         own = np.concatenate([as_read(task, index), as_read(sealed, index)])
         values = own[~np.isnan(own)]
         distinct = len(np.unique(values))
         fewest = 2 if _surely(feature.name) else max(FEWEST, MANY_ROWS * len(values))
-        whole = feature.kind != "numeric" or (values == values.round()).all()
+        whole = feature.has_levels or (values == values.round()).all()
         if fewest <= distinct < NEARLY_ALL * len(values) and whole:
             yield feature, of, distinct
 

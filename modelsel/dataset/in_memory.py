@@ -275,11 +275,11 @@ def of_table(table: Table) -> Source:
     for index, feature in enumerate(table.features):
         values = np.full(rows, np.nan)
         values[table.rows] = table.values[:, index]
-        if feature.kind == "numeric":
+        if feature.is_number:
             columns[feature.name] = pd.to_datetime(values, unit="s") if feature.dates else values
             continue
         codes = np.where(np.isnan(values) | (values >= len(feature.levels)), -1, values).astype(np.int64)
-        if feature.kind == "ordered":
+        if feature.is_ranked:
             columns[feature.name] = pd.Categorical.from_codes(codes, pd.Index(feature.levels), ordered=True)
         else:
             columns[feature.name] = np.append(np.array(feature.levels, object), [np.nan])[codes]

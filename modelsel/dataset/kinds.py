@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from modelsel.core.column_kind.base import kind_named
 from modelsel.core.errors import Problem
 from modelsel.core.proposal import BARE, Proposal
 from modelsel.core.reading import EITHER, ColumnReading
 from modelsel.core.types import Codes, Feature, Finding, Floats, Integers
-from modelsel.dataset.base import TableSettings, read_declaration
+from modelsel.dataset.base import TableSettings, are_plain_numbers, read_declaration
 from modelsel.dataset.column import (
     RawColumn,
     examples,
@@ -59,14 +60,13 @@ def make(column: RawColumn, settings: TableSettings, decimal: str = ".") -> Pars
     said = settings.features.get(column.name)
     kind, levels = read_declaration(said) if said is not None else (column.kind, column.levels)
     form = settings.date_form(column.name)
-    if "%" in form and kind in (None, "numeric") and not column.dates:
+    if "%" in form and (kind is None or are_plain_numbers(kind)) and not column.dates:
         made = _read_dates(column, form, settings)
-    elif kind == "numeric":
-        made = _numeric(column, settings, decimal)
     elif kind == "text":
-        made = ParsedFeature(ColumnReading(Feature(column.name, "nominal", text=True)))
+        made = ParsedFeature(ColumnReading(Feature.of_levels(column.name, text=True)))
     elif kind is not None:
-        made = _nominal(column, str(kind), levels or column.levels, settings)
+        own = Feature(column.name, kind, levels or column.levels)
+        made = _levels(column, own, settings) if own.has_levels else _numeric(column, settings, decimal, kind)
     elif column.numbers is not None:
         made = replace(_numeric(column, settings, decimal), inferred=column.guessed)
     else:
@@ -84,8 +84,8 @@ def _with_values(column: RawColumn, made: ParsedFeature, settings: TableSettings
     if len(infinite):
         what = f"infinite value in {len(infinite)} rows ({column.named(infinite)})"
         return _wrong("MSEL-340", what, f"column '{column.name}'", "correct them or make them missing")
-    large = _large(column, values) if feature.kind == "numeric" and not column.guessed else ()
-    asked = _asked_of_numbers(column, values) if feature.kind == "numeric" and made.reading.feature.dates is False else ()
+    large = _large(column, values) if feature.is_number and not column.guessed else ()
+    asked = _asked_of_numbers(column, values) if feature.is_number and made.reading.feature.dates is False else ()
     undeclared = () if column.name in settings.features else tuple(asked)
     findings = (*large, *made.findings, *undeclared)
     return replace(made, reading=replace(reading, feature=feature), values=values, findings=findings)
@@ -131,7 +131,7 @@ def _infer_kind(column: RawColumn, settings: TableSettings, decimal: str) -> Par
         return dated
     if problem := _doubtful(column, strange, settings, decimal):
         return ParsedFeature(problems=(problem,))
-    made = _nominal(column, "nominal", (), settings, inferred=True)
+    made = _levels(column, Feature.of_levels(column.name), settings, inferred=True)
     return replace(made, findings=(*made.findings, *_numbers_among(column, strange, settings)))
 
 
@@ -324,24 +324,26 @@ def _numbers_among(column: RawColumn, strange: list[str], settings: TableSetting
         yield Finding("NUMBERS_AS_LEVELS", "medium", f"{message}; others with {others}", do, (nominal,))
 
 
-def _numeric(column: RawColumn, settings: TableSettings, decimal: str) -> ParsedFeature:
-    """Read a column that is declared numeric, as numbers or dates."""
+def _numeric(column: RawColumn, settings: TableSettings, decimal: str, kind: str = "") -> ParsedFeature:
+    """Read a column that is declared to hold numbers, as numbers or dates, or as its kind writes them."""
     if column.numbers is not None:
-        return ParsedFeature(_of_numbers(column))
+        return ParsedFeature(_of_numbers(column, kind=kind))
     absent = [text for text in column.texts if text.strip().casefold() in ABSENT]
     known = column.without({word.strip() for word in absent}) if absent else column
-    reading = read_with_signs(known, settings, decimal) or _of_numbers(column, decimal=decimal)
-    if known.texts and moments(known.texts) is not None:
+    plain = not kind or not kind_named(kind).writes_its_own
+    reading = (plain and read_with_signs(known, settings, decimal)) or _of_numbers(column, decimal=decimal)
+    if plain and known.texts and moments(known.texts) is not None:
         reading = _of_numbers(column, dates=True, decimal=decimal)
-    elif form := date_form_of(forms_of(known.texts), settings.date_form(column.name)):
+    elif plain and (form := date_form_of(forms_of(known.texts), settings.date_form(column.name))):
         reading = _of_numbers(column, dates=True, date_form=form)
-    reading = replace(reading, declared=True)
+    reading = replace(reading, declared=True, feature=_named(reading.feature, kind))
     found = numbers_of(column, reading)[0]
     strange = [column.texts[i] for i in np.flatnonzero(np.isnan(found)).tolist()]
     if not strange or column.name in settings.coerce_names:
         return ParsedFeature(replace(reading, coerce=bool(strange)), findings=tuple(count_coerced(column, strange)))
     missing = _as_missing(column, strange)
-    what = f"not a number: {examples(strange)} ({column.named(_rows_of(column, strange))})"
+    wrong = "not a number" if plain else f"not of the kind {kind}"
+    what = f"{wrong}: {examples(strange)} ({column.named(_rows_of(column, strange))})"
     fix = f"correct them, or set {missing}: then they are missing"
     return ParsedFeature(problems=(Problem("MSEL-346", what, f"column '{column.name}'", fix, (missing,)),))
 
@@ -361,38 +363,41 @@ def _as_moments(column: RawColumn, form: str = "") -> ParsedFeature:
     return ParsedFeature(_of_numbers(column, dates=True, date_form=form), findings=(said,), inferred=True)
 
 
-def _of_numbers(column: RawColumn, dates: bool = False, **how: Any) -> ColumnReading:
-    return ColumnReading(Feature(column.name, "numeric", dates=dates or column.dates), **how)
+def _of_numbers(column: RawColumn, dates: bool = False, kind: str = "", **how: Any) -> ColumnReading:
+    return ColumnReading(_named(Feature.of_numbers(column.name, dates=dates or column.dates), kind), **how)
 
 
-def _nominal(
-    column: RawColumn, kind: str, levels: tuple[str, ...], settings: TableSettings, inferred: bool = False
-) -> ParsedFeature:
-    """Make a nominal or ordered feature; declared levels are checked, others gathered."""
+def _named(feature: Feature, kind: str) -> Feature:
+    """The feature as one of a kind that is declared, if any."""
+    return replace(feature, kind=kind) if kind else feature
+
+
+def _levels(column: RawColumn, feature: Feature, settings: TableSettings, inferred: bool = False) -> ParsedFeature:
+    """Make a feature of levels; declared ones are checked, others gathered."""
     column = column.as_text()
     assert column.codes is not None
-    where = f"column '{column.name}'"
-    if kind == "ordered" and not levels:
+    where, kind, levels = f"column '{column.name}'", feature.kind, feature.levels
+    if feature.is_ranked and not levels:
         found = sorted_levels(column.texts)
-        proposed = Proposal(f"dataset.features.{column.name}", {"ordered": found[:FEW]})
+        proposed = Proposal(f"dataset.features.{column.name}", {kind: found[:FEW]})
         typed = (
             proposed
             if BARE.fullmatch(column.name)
-            else f"features={ {column.name: {'ordered': [*found[:FEW]]}} } in a file or Python"
+            else f"features={ {column.name: {kind: [*found[:FEW]]}} } in a file or Python"
         )
         fix = f"write them from the lowest to the highest: {typed}"
-        what = "an ordered column needs its levels in order"
+        what = f"a column of the kind {kind} needs its levels in order"
         return ParsedFeature(problems=(Problem("MSEL-347", what, where, fix, (proposed,) if typed is proposed else ()),))
     findings: tuple[Finding, ...] = ()
     if not levels:
         levels, findings = _cap_levels(column, settings.max_levels)
-        reading, before = ColumnReading(Feature(column.name, _kind(kind), levels)), column.codes if findings else None
+        reading, before = ColumnReading(replace(feature, levels=levels)), column.codes if findings else None
         return ParsedFeature(reading, findings=findings, inferred=inferred, uncapped=before)
     strange = [text for text in column.texts if text not in codes(levels)]
     if strange:
         what = f"not among the declared levels: {examples(strange)} ({column.named(_rows_of(column, strange))})"
         return _wrong("MSEL-344", what, where, f"the levels are {examples(levels)}; correct the cells or the declaration")
-    return ParsedFeature(ColumnReading(Feature(column.name, _kind(kind), levels)), findings=findings, inferred=inferred)
+    return ParsedFeature(ColumnReading(feature), findings=findings, inferred=inferred)
 
 
 def sorted_levels(texts: Sequence[str]) -> tuple[str, ...]:
@@ -432,10 +437,6 @@ def _large(column: RawColumn, values: Floats) -> Iterator[Finding]:
 def _rows_of(column: RawColumn, texts: list[str]) -> Integers:
     wanted = np.isin(np.array(column.texts, object), np.array(texts, object))
     return np.flatnonzero(np.append(wanted, False)[column.codes])
-
-
-def _kind(name: str) -> Any:
-    return "ordered" if name == "ordered" else "nominal"
 
 
 def _wrong(code: str, what: str, where: str, fix: str) -> ParsedFeature:

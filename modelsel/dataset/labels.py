@@ -120,7 +120,7 @@ def held_labels(y: Any) -> tuple[NDArray[np.generic], Codes, ColumnReading]:
     if read.absent.any():
         raise ValueError(f"Input y contains NaN: {int(read.absent.sum())} labels are missing.")
     text = read.as_text()
-    told = ColumnReading(Feature("y", "nominal", tuple(text.texts)), type=read.type, held=read.held)
+    told = ColumnReading(Feature.of_levels("y", tuple(text.texts)), type=read.type, held=read.held)
     classes = labels(text.texts, told)
     order = np.argsort(classes, kind="stable")
     told = replace(told, feature=replace(told.feature, levels=tuple(text.texts[at] for at in order.tolist())))
@@ -134,4 +134,4 @@ TYPES = {"b": "bool", "i": "int", "u": "int", "f": "float"}  # of NumPy's kinds
 
 def target_of(classes: NDArray[np.generic], names: Sequence[str]) -> ColumnReading:
     """How the target of labels was read that scikit-learn takes as they are."""
-    return ColumnReading(Feature("y", "nominal", tuple(names)), type=TYPES.get(classes.dtype.kind, "str"))
+    return ColumnReading(Feature.of_levels("y", tuple(names)), type=TYPES.get(classes.dtype.kind, "str"))

@@ -34,6 +34,6 @@ class Led(BundledDataset):
         target = rng.integers(10, size=self.rows).astype(np.int32)
         lit = np.array([[int(segment) for segment in digit] for digit in DIGITS])[target]
         values = np.hstack([lit ^ (rng.random(lit.shape) < self.noise), rng.integers(2, size=(self.rows, self.irrelevant))])
-        features = tuple(Feature(f"s{i}", "nominal", ("0", "1")) for i in range(1, values.shape[1] + 1))
+        features = tuple(Feature.of_levels(f"s{i}", ("0", "1")) for i in range(1, values.shape[1] + 1))
         return ClassTask(name="led", features=features, values=values.astype(np.float64), rows=np.arange(self.rows),
                     classes=tuple("0123456789"), target=target)  # fmt: skip

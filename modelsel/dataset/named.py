@@ -15,7 +15,7 @@ from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.spec import one_of, plain
 from modelsel.core.types import Loaded, Task
 from modelsel.dataset.balloons import Balloons
-from modelsel.dataset.base import KINDS, BundledDataset
+from modelsel.dataset.base import BundledDataset, declarable
 from modelsel.dataset.csv import Csv
 from modelsel.dataset.declarations import nearest
 from modelsel.dataset.led import Led
@@ -139,7 +139,7 @@ class Named:
     def _csv(self) -> Csv:
         """The file with its target and kinds; DataError for a description that cannot be read."""
         said = self._description()
-        kinds = {column["name"]: column["type"] for column in said.get("columns", ()) if column.get("type") in KINDS}
+        kinds = {column["name"]: column["type"] for column in said.get("columns", ()) if column.get("type") in declarable()}
         source = Csv(path=str(self._path), target=said.get("target"))
         names = source.names(self._path)
         target = source.target or next((name for name in names if name.casefold() == CLASS), None)

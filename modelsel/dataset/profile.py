@@ -15,7 +15,7 @@ from modelsel.core.proposal import Proposal
 from modelsel.core.runs import is_fresh
 from modelsel.core.types import ClassTask, Codes, Feature, Finding, Floats, Integers, NumberTask, Severity, Task
 from modelsel.dataset.gathering import gather
-from modelsel.dataset.identifiers import as_read, id_like
+from modelsel.dataset.identifiers import FEWEST, as_read, id_like
 from modelsel.statistics.sampling import equal_rows
 
 UNLESS = ", unless it is known before the target is"
@@ -112,6 +112,10 @@ def _column(task: Task, feature: Feature, column: SortedColumn) -> Iterator[Find
         identified, ignored = Proposal("dataset.id", name, severity == "high"), _propose_ignoring(name, sure=False)
         do = f"set {identified}, or {ignored} where none of the rows is to be known again by it"
         yield Finding("ID_LIKE_COLUMN", severity, message, do, (identified, ignored))
+    elif name not in task.uncapped and _few_rows_each(feature, column.values, len(known)):
+        message = f"column '{name}' has {len(known)} levels in {n} rows: what stands in a row or two can be learnt by heart"
+        ignored = _propose_ignoring(name, sure=False)
+        yield Finding("MANY_LEVELS", "low", message, f"set {ignored} where new rows will hold other levels", (ignored,))
     yield from _determines(task, feature, column)
     near = "" if feature.text else _near_duplicates(feature.levels)
     if near:
@@ -123,10 +127,16 @@ def _column(task: Task, feature: Feature, column: SortedColumn) -> Iterator[Find
         )
 
 
+def _few_rows_each(feature: Feature, values: Floats, levels: int) -> bool:
+    """Say whether the levels of a column that nobody called texts have less than two rows each."""
+    there = int(np.count_nonzero(~np.isnan(values)))
+    return feature.kind == "nominal" and not feature.text and there >= FEWEST and 2 * levels > there
+
+
 def _determines(task: Task, feature: Feature, column: SortedColumn) -> Iterator[Finding]:
     """Each value goes with one class, in far more rows than values: the target under another name, or its cause."""
     distinct = len(column.levels)
-    if isinstance(task, NumberTask) and feature.kind == "numeric":
+    if isinstance(task, NumberTask) and feature.is_number:
         yield from _rises(task, feature, column)
     if not isinstance(task, ClassTask) or distinct > max(len(task) // 10, 2):
         return

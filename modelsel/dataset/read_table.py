@@ -123,7 +123,7 @@ def _make_dataset(kind: str, where: str, **settings: object) -> Any:
 
 def read_like(path: str | Path, reading: TableReading, ids: Sequence[str] = (), **settings: object) -> PredictionRows:
     """Read the rows of a file as a model reads them; other columns of the file are left aside. Raises as `apply`."""
-    texts = {column.name: "nominal" for column in reading.columns if column.feature.kind != "numeric" or column.dressed}
+    texts = {column.name: "nominal" for column in reading.columns if column.is_read_as_text}
     raw: Raw = reader(path, features=texts, **settings).raw(Path(path))
     made = apply(raw.columns, reading, bare(path).stem, str(path), raw.decimal)
     return replace(made, ids={column.name: _cells(column) for column in raw.columns if column.name in ids})

@@ -37,7 +37,7 @@ def values_of(column: RawColumn, reading: ColumnReading) -> tuple[Feature, Float
     [1.5, nan, 1.5]
     """
     feature = reading.feature
-    if feature.kind == "numeric":
+    if feature.is_number:
         return feature, _numbers(column, reading)
     text = column.without(reading.missing).as_text()
     if feature.text:
@@ -102,6 +102,8 @@ def _numbers(column: RawColumn, reading: ColumnReading) -> Floats:
 
 def numbers_of(column: RawColumn, reading: ColumnReading) -> tuple[Floats, str]:
     """The number of each text, and its decimal sign; the seconds of a moment; of a column of truth values 0 and 1."""
+    if (own := reading.feature.of.numbers(column.texts)) is not None:
+        return own, POINT
     if column.levels == BOOLEAN:
         return np.array([BOOLEAN.index(text) for text in column.texts], np.float64), POINT
     if reading.date_form:
@@ -160,7 +162,7 @@ def _lacking(features: Sequence[Feature], columns: Mapping[str, RawColumn], wher
 
 def _no_numbers(column: RawColumn, reading: ColumnReading, values: Floats) -> Iterator[Problem]:
     """Yield a problem for cells that should be numbers, and are neither finite nor missing."""
-    if reading.feature.kind != "numeric" or reading.coerce:
+    if reading.feature.has_levels or reading.coerce:
         return
     absent = column.without({*reading.missing, *absent_words(column.texts, reading.missing)}).absent
     wrong = np.flatnonzero((np.isnan(values) & ~absent) | np.isinf(values))
@@ -172,7 +174,7 @@ def _no_numbers(column: RawColumn, reading: ColumnReading, values: Floats) -> It
 def _thousands(given: Sequence[tuple[RawColumn, ColumnReading]], comma: bool) -> Iterator[Problem]:
     """Yield a problem for each column of `1.250` beside decimal commas, here or in the table that was learnt from."""
     texts = [(one, column.without(absent_words(column.texts, one.missing))) for column, one in given
-             if one.feature.kind == "numeric" and one.decimal == EITHER and column.codes is not None]  # fmt: skip
+             if one.feature.is_number and one.decimal == EITHER and column.codes is not None]  # fmt: skip
     signs = {one.name: numbers_of(column, one)[1] for one, column in texts}
     if comma or "," in signs.values():
         for one, column in texts:
@@ -193,7 +195,7 @@ def find_parted_thousands(name: str, texts: Sequence[str], beside: str = "") -> 
 def _unseen(column: RawColumn, reading: ColumnReading, values: Floats) -> Iterator[Finding]:
     """Yield a finding where rows hold levels that the reading does not list."""
     levels = reading.feature.levels
-    count = int((values >= len(levels)).sum()) if reading.feature.kind != "numeric" and not reading.feature.text else 0
+    count = int((values >= len(levels)).sum()) if reading.feature.has_levels and not reading.feature.text else 0
     if count:
         known = codes(levels)
         strange = [level for level in column.without(reading.missing).as_text().texts if level not in known]

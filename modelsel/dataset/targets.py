@@ -16,7 +16,7 @@ from modelsel.core.errors import Problem
 from modelsel.core.proposal import Proposal
 from modelsel.core.reading import ColumnReading
 from modelsel.core.types import Booleans, Codes, Feature, Finding, Floats
-from modelsel.dataset.base import TableSettings, read_declaration
+from modelsel.dataset.base import TableSettings, declared_kind, read_declaration
 from modelsel.dataset.column import RawColumn, examples, numbers, read_numbers, with_comma
 from modelsel.dataset.kinds import read_with_signs, sorted_levels
 from modelsel.dataset.numerals import bare_number, common_sign, group_sign
@@ -215,7 +215,7 @@ def settle_target(column: RawColumn, classes: Target, settings: TableSettings, d
     mostly = known.sum() > MOSTLY * (~column.absent).sum() or formatted_numbers(strange)
     if strange and undeclared and mostly and _refuses_classes(classes, max(len(distinct), len(strange))):
         return _numbers(column, values, strange, settings)
-    if strange or column.levels or (not undeclared and said in ("nominal", "ordered")):
+    if strange or column.levels or (not undeclared and _declares_levels(said)):
         return classes
     if not _refuses_classes(classes, len(distinct)):
         return replace(classes, findings=(*classes.findings, *_amounts(column.name, classes, distinct)))
@@ -311,6 +311,12 @@ def check_squares(values: Floats, digits: int = OF_LOSSES) -> None:
         raise ValueError(f"MSEL-328: y: {extreme}; {OTHER_UNIT}")
 
 
+def _declares_levels(said: object) -> bool:
+    """Say whether a declaration is of levels."""
+    kind = declared_kind(said)
+    return kind is not None and kind.has_levels
+
+
 def _readings(column: RawColumn, strange: list[str], settings: TableSettings) -> Iterator[Proposal]:
     """Yield the settings that make numbers of all texts: signs and thousands left out, else rows without number left out."""
     if not formatted_numbers(strange):
@@ -318,7 +324,7 @@ def _readings(column: RawColumn, strange: list[str], settings: TableSettings) ->
         yield DROP
         return
     sign = common_sign(column.texts, 0.0)
-    bare = [*map(bare_number(ColumnReading(Feature(column.name, "numeric"), signs=sign)), column.texts)]
+    bare = [*map(bare_number(ColumnReading(Feature.of_numbers(column.name), signs=sign)), column.texts)]
     groups = group_sign(bare)
     if sign:
         yield Proposal("dataset.signs", "strip", sure=True)

@@ -93,7 +93,7 @@ class FittedDistance:
         """
         codes = np.array(values.T, np.float64, order="C")
         for index, feature in enumerate(features):
-            if feature.kind == "ordered":
+            if feature.is_ranked:
                 codes[index, codes[index] >= len(feature.levels)] = np.nan
             if self.kinds[index] == LEVELS:
                 np.minimum(codes[index], self.sizes[index] - 1, out=codes[index])

@@ -39,7 +39,7 @@ class Hvdm:
             center=np.where(number, mean, 0.0),
             scale=np.where(number, inverse(4 * deviation), 1.0),
             missing=np.ones(len(number)),
-            sizes=np.array([0 if f.kind != "nominal" else len(f.levels) + 1 for f in task.features], np.int64),
+            sizes=np.array([0 if f.has_order else len(f.levels) + 1 for f in task.features], np.int64),
             tables=np.concatenate([*tables, np.empty(0)]),
         )
 

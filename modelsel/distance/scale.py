@@ -13,13 +13,13 @@ from modelsel.distance.base import NAME, NUMBER, FittedDistance
 
 def numbers(task: Task) -> Booleans:
     """Mask the features that are compared by size: numeric and ordered ones."""
-    return np.array([feature.kind != "nominal" for feature in task.features], np.bool_)
+    return np.array([feature.has_order for feature in task.features], np.bool_)
 
 
 def known_values(task: Task, rows: Integers) -> Floats:
     """Analysis rows × features, with ranks that were never declared as missing."""
     values = task.values[rows]
-    limits = np.array([len(f.levels) if f.kind == "ordered" else np.inf for f in task.features])
+    limits = np.array([len(f.levels) if f.is_ranked else np.inf for f in task.features])
     if not (limits < np.inf).any():
         return values
     return np.where(values >= limits, np.nan, values)

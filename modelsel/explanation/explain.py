@@ -197,9 +197,9 @@ def together(table: Table, least: float) -> tuple[tuple[int, ...], ...]:
 
 def association(table: Table) -> Floats:
     """Columns × columns, 0 to 1: |Spearman's ρ|, Cramér's V, and 0 between an ordered and a nominal column."""
-    nominal = np.array([feature.kind == "nominal" and not feature.text for feature in table.features])
+    nominal = np.array([not feature.has_order and not feature.text for feature in table.features])
     found = np.zeros((len(nominal), len(nominal)))
-    ordered = np.array([place for place, feature in enumerate(table.features) if feature.kind != "nominal"], np.int64)
+    ordered = np.array([place for place, feature in enumerate(table.features) if feature.has_order], np.int64)
     found[np.ix_(ordered, ordered)] = _spearman(table.values[:, ordered])
     names = np.flatnonzero(nominal)
     for at, one in enumerate(names):

@@ -127,13 +127,12 @@ def with_noise(task: Task, rng: np.random.Generator) -> Task:
 
     Normal where there are numbers, else a column of the task in another order.
     """
-    kinds = [feature.kind for feature in task.features]
     like = max(task.features, key=lambda feature: len(feature.levels))
     name = NOISE
     while any(feature.name == name for feature in task.features):
         name += "_"
-    if "numeric" in kinds or not task.features:
-        feature, values = Feature(name, "numeric"), rng.standard_normal(len(task))
+    if any(feature.is_number for feature in task.features) or not task.features:
+        feature, values = Feature.of_numbers(name), rng.standard_normal(len(task))
     else:
         feature, values = replace(like, name=name), rng.permutation(task.values[:, task.features.index(like)])
     return task.with_features((*task.features, feature), np.column_stack([task.values, values]))
@@ -252,7 +251,7 @@ def grid_of(values: Floats, nominal: bool = False) -> Floats:
 def _of_column(fitted: FittedEstimator, rows: Task, column: int) -> DependenceShape:
     """Compute means and single rows along a grid of one column's values; class scores to fixed decimals, numbers to digits."""
     feature: Feature = rows.features[column]
-    grid = grid_of(rows.values[:, column], feature.kind == "nominal")
+    grid = grid_of(rows.values[:, column], not feature.has_order)
     said = scores_along(fitted, rows.values, column, grid)
     mean = np.average(said, axis=0, weights=rows.row_weights)
     shown = np.linspace(0, len(rows) - 1, min(LINES, len(rows))).round().astype(int)

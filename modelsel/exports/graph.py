@@ -64,7 +64,7 @@ def ensemble(model: TreeModel | NumberTreeModel) -> Ensemble:
         if place >= 0:
             pointer[place] = here
     if not made.columns:  # a leaf alone still answers as many rows as it is given
-        made.number(NodeInput(0, None if tree.features[0].kind == "numeric" else (0,) * len(tree.features[0].levels)))
+        made.number(NodeInput(0, None if tree.features[0].is_number else (0,) * len(tree.features[0].levels)))
     return made
 
 
@@ -74,7 +74,7 @@ def _last(tree: DecisionTree, node: int) -> int:
 
 def _test(tree: DecisionTree, node: int, middle: int) -> tuple[float, bool]:
     """Threshold, and whether a missing number goes below it."""
-    if tree.features[tree.feature[node]].kind != "numeric":
+    if tree.features[tree.feature[node]].has_levels:
         return middle + 0.5, False
     assert tree.missing_to is not None
     return float(tree.threshold[node]), int(tree.missing_to[node]) == 0
@@ -83,7 +83,7 @@ def _test(tree: DecisionTree, node: int, middle: int) -> tuple[float, bool]:
 def _column(tree: DecisionTree, node: int) -> NodeInput:
     """Describe which input a node reads, and its branches for missing and other levels."""
     feature = int(tree.feature[node])
-    if tree.features[feature].kind == "numeric":
+    if tree.features[feature].is_number:
         return NodeInput(feature)
     assert tree.missing_to is not None
     rest = int(tree.threshold[node] < np.inf) if tree.test[node] == THRESHOLD else int(tree.majority[node])
@@ -140,7 +140,7 @@ def onnx_package() -> Any:
 
 
 def _kind(package: ModuleType, feature: Feature) -> object:
-    return package.TensorProto.DOUBLE if feature.kind == "numeric" else package.TensorProto.STRING
+    return package.TensorProto.DOUBLE if feature.is_number else package.TensorProto.STRING
 
 
 def number_input(package: ModuleType, told: ColumnReading, out: str) -> Iterator[object]:

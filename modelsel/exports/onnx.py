@@ -138,7 +138,7 @@ def _matrix(package: ModuleType, reading: TableReading, columns: ColumnEncoding,
     for index, place in enumerate(columns.places):
         block = f"block {index}"
         told = reading.columns[place]
-        if told.feature.kind == "nominal":
+        if not told.feature.has_order:
             yield from _levels(package, told, columns.encoding == "one_hot", block)
         else:
             yield from _numbers(package, told, columns, index, block)
@@ -152,7 +152,7 @@ def _numbers(package: ModuleType, told: ColumnReading, columns: ColumnEncoding, 
     """A number or a rank: the median where it is missing, centred and scaled."""
     feature = told.feature
     node, source = package.helper.make_node, feature.name
-    if feature.kind == "ordered":
+    if feature.is_ranked:
         codes = {text: np.nan if code < 0 else float(code) for text, code in spelled(told).items()}
         yield from _looked_up(package, feature, codes, float(code_of_others(told)), f"{block} rank")
         source = f"{block} rank"
@@ -330,7 +330,7 @@ def _forest(
     tests = [_test(model, node, read) for node in range(len(model.nodes))]
     if not read:  # leaves alone still answer as many rows as they are given
         feature = model.features[0]
-        read[NodeInput(0, None if feature.kind == "numeric" else (0,) * len(feature.levels))] = 0
+        read[NodeInput(0, None if feature.is_number else (0,) * len(feature.levels))] = 0
     yield from columns(package, reading, read)
     nodes, inner, (tree, place) = model.nodes, model.nodes[:, TEST] != LEAF, tree_and_place(model)
     numbers = inner & (nodes[:, TEST] & KIND == THRESHOLD) & np.isin(nodes[:, COLUMN], _numeric(model))
@@ -348,7 +348,7 @@ def _forest(
 
 
 def _numeric(model: ForestModel) -> list[int]:
-    return [index for index, feature in enumerate(model.features) if feature.kind == "numeric"]
+    return [index for index, feature in enumerate(model.features) if feature.is_number]
 
 
 def _test(model: ForestModel, node: int, read: dict[NodeInput, int]) -> tuple[int, float]:

@@ -180,7 +180,7 @@ def _value(term: Term, features: tuple[Feature, ...]) -> str:
     if term.levels is not None:
         marked = [level for level, mark in zip(feature.levels, term.levels, strict=True) if mark == (term.fill == 0.0)]
         return f"CASE WHEN {among(column, marked)} THEN {1 - int(term.fill)} ELSE {int(term.fill)} END"
-    if feature.kind == "numeric":
+    if feature.is_number:
         return f"COALESCE({column}, {fill})"
     ranks = " ".join(f"WHEN {text(level)} THEN {rank}" for rank, level in enumerate(feature.levels))
     return f"CASE {column} {ranks} ELSE {fill} END"
@@ -269,7 +269,7 @@ def _path(tree: DecisionTree, leaf: int, model: AnyTree, but: Booleans | None = 
         feature = tree.features[tree.feature[node]]
         if but is not None and but[node]:
             continue
-        cuts_numbers = tree.test[node] == THRESHOLD and feature.kind == "numeric" and np.isfinite(tree.threshold[node])
+        cuts_numbers = tree.test[node] == THRESHOLD and feature.is_number and np.isfinite(tree.threshold[node])
         if cuts_numbers and not _asks_surrogates(tree, node):
             at, key = float(tree.threshold[node]), (int(tree.feature[node]), place)
             empty = not divided[node] and _child_of_missing(tree, node) == place
@@ -290,7 +290,7 @@ def _condition(tree: DecisionTree, node: int, place: int, divided: bool) -> str:
         return f"{_by_surrogates(tree, node, ['0', '1'])} = {place}"
     column, conditions = name(tree.features[tree.feature[node]].name), _conditions(tree, node)
     said = conditions[place] if place < len(conditions) else "0 = 1"
-    if place == _rest(tree, node) and tree.features[tree.feature[node]].kind != "numeric":
+    if place == _rest(tree, node) and tree.features[tree.feature[node]].has_levels:
         named = [one for other, one in enumerate(conditions) if other != place and one != "0 = 1"]
         said = f"{column} IS NOT NULL{''.join(f' AND NOT {one}' for one in named)}"
     return or_missing(said, column, not divided and _child_of_missing(tree, node) == place)
@@ -370,7 +370,7 @@ def _stand_in(tree: DecisionTree, each: int) -> list[str]:
     if each in found.sides:
         sides = list(zip(feature.levels, found.sides[each], strict=True))
         return [among(column, [level for level, side in sides if side == child]) for child in (0, 1)]
-    if feature.kind == "numeric":
+    if feature.is_number:
         pair = [f"{column} <= {threshold!r}", f"{column} > {threshold!r}"]
     else:
         below = [level for place, level in enumerate(feature.levels) if place <= threshold]
@@ -382,7 +382,7 @@ def _conditions(tree: DecisionTree, node: int) -> list[str]:
     """List the conditions that send a row to each child."""
     feature, threshold = tree.features[tree.feature[node]], tree.threshold[node]
     column, test = name(feature.name), tree.test[node]
-    if test == THRESHOLD and feature.kind == "numeric":
+    if test == THRESHOLD and feature.is_number:
         if np.isinf(threshold):  # known values from missing ones
             return [f"{column} IS NOT NULL", "0 = 1"][:: 1 if threshold > 0 else -1]
         return [f"{column} <= {float(threshold)!r}", f"{column} > {float(threshold)!r}"]

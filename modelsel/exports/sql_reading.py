@@ -58,7 +58,10 @@ def asked_of_read(reading: TableReading, expression: str) -> str:
 
 def _unsayable(column: ColumnReading) -> str:
     """The setting by which a column is read in a way that systems say differently; empty where there is none."""
-    told = {"dataset.dates": column.date_form, "dataset.signs": column.signs, "dataset.coerce": column.coerce}
+    told = {
+        f"the kind {column.feature.kind}": column.feature.of.writes_its_own,
+        "dataset.dates": column.date_form, "dataset.signs": column.signs, "dataset.coerce": column.coerce,
+    }  # fmt: skip
     return next((setting for setting, own in told.items() if own), "")
 
 
@@ -68,7 +71,7 @@ def _read(column: ColumnReading) -> str:
     written = f"CAST({given} AS VARCHAR)"
     if column.feature.dates:
         return _seconds(written, absent_spellings(column))
-    if column.feature.kind == "numeric":
+    if column.feature.is_number:
         return _number(column, given, written)
     whens, last = [*_missing(column, written), *_levels(column, written)], written
     if OTHER in column.feature.levels:

@@ -118,7 +118,7 @@ def node_input(model: ForestModel, node: int) -> NodeInput:
     own = model.nodes[node]
     index = int(own[COLUMN])
     levels = len(model.features[index].levels)
-    if model.features[index].kind == "numeric":
+    if model.features[index].is_number:
         return NodeInput(index)
     if own[TEST] & KIND == THRESHOLD:  # undeclared levels stand above all declared ones; missing ones alone may stand above
         rest = int(levels > model.cuts[index][own[AT]])

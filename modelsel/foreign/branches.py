@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from modelsel.core.column_kind.base import kind_names
 from modelsel.core.fingerprint import digest
 from modelsel.core.types import Feature, Floats
 from modelsel.foreign.allowed import home_of, near
@@ -31,7 +32,6 @@ from modelsel.foreign.parameters import (
     transformer_problems,
 )
 
-KINDS = ("numeric", "ordered", "nominal", "text")
 REST, DROP, PASSTHROUGH = "rest", "drop", "passthrough"
 UNDECLARED = "\0undeclared"  # a level that no row had when levels were declared
 SPARSE_BELOW = 0.3  # share of entries, as ColumnTransformer has it
@@ -72,6 +72,11 @@ class BranchSpec:
         return tuple(step for step in self.steps if step.transformer != PASSTHROUGH)
 
 
+def reserved() -> tuple[str, ...]:
+    """The words that name columns by their kind, and those that are left."""
+    return (*kind_names(), "text", REST)
+
+
 def branch_places(branches: Sequence[BranchSpec], features: Sequence[Feature]) -> tuple[tuple[int, ...], ...]:
     """The places of each branch's features; a feature that nothing names is nobody's.
 
@@ -91,11 +96,11 @@ def branch_places(branches: Sequence[BranchSpec], features: Sequence[Feature]) -
 
 
 def _by_name(columns: str, feature: Feature) -> bool:
-    return columns not in (*KINDS, REST) and (columns == feature.name or feature.name in _split_names(columns))
+    return columns not in reserved() and (columns == feature.name or feature.name in _split_names(columns))
 
 
 def _by_pattern(columns: str, feature: Feature) -> bool:
-    return columns not in (*KINDS, REST) and any(fnmatchcase(feature.name, one) for one in _split_names(columns))
+    return columns not in reserved() and any(fnmatchcase(feature.name, one) for one in _split_names(columns))
 
 
 def _by_kind(columns: str, feature: Feature) -> bool:
@@ -141,9 +146,9 @@ def misfits(branches: Sequence[BranchSpec], features: Sequence[Feature]) -> Iter
     """Columns that are named and not there, and columns that nobody named."""
     places, known = branch_places(branches, features), [feature.name for feature in features]
     for branch, own in zip(branches, places, strict=True):
-        if branch.columns in (*KINDS, REST) or branch.columns in known:
+        if branch.columns in reserved() or branch.columns in known:
             continue
-        yield from strangers(branch.columns, known, (*KINDS, REST))
+        yield from strangers(branch.columns, known, reserved())
         if not own and all(any(fnmatchcase(name, one) for name in known) for one in _split_names(branch.columns)):
             yield f"steps of {branch.columns!r} are left without a column: branches that stand before it have them all"
     taken = {place for own in places for place in own}
@@ -177,10 +182,10 @@ def _draws(step: Step, plugins: tuple[str, ...]) -> bool:
 def block(features: Sequence[Feature], places: Sequence[int], values: Floats) -> NDArray[np.generic]:
     """Some columns of a matrix as a transformer wants them: floats, or an array of objects where names are among them."""
     own = [features[place] for place in places]
-    if all(feature.kind != "nominal" for feature in own):
+    if all(feature.has_order for feature in own):
         return np.ascontiguousarray(values[:, list(places)])
     columns = [
-        texts(feature, values[:, place]) if feature.kind == "nominal" else values[:, place].astype(object)
+        texts(feature, values[:, place]) if not feature.has_order else values[:, place].astype(object)
         for feature, place in zip(own, places, strict=True)
     ]
     return np.column_stack(columns)
@@ -216,7 +221,7 @@ class Branch:
             return np.asfortranarray(found) if found.dtype != object else found  # as frames are: sums round alike
         (place,) = self.places
         feature, column = features[place], values[:, place]
-        if feature.kind != "nominal":
+        if feature.has_order:
             own: NDArray[np.generic] = np.ascontiguousarray(column)
         else:
             own = texts(feature, column, absent="" if feature.text else None if self.framed else np.nan)

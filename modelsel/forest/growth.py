@@ -168,7 +168,7 @@ class ForestData:
             rows = rows[weights[rows] > 0]
         fused = int(growth.criterion.fused) if numbers is None else SQUARES
         table, scale = _terms(fused, weights[rows])
-        nominal = np.array([feature.kind == "nominal" for feature in task.features], np.uint8)
+        nominal = np.array([not feature.has_order for feature in task.features], np.uint8)
         ranked = columns(task)
         return cls(task, rows, ranked, nominal, weights, table, scale, fused, seed, *_bits(ranked, nominal), numbers, second)
 

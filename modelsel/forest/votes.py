@@ -60,7 +60,7 @@ class Coder:
         """Rows × features; −1 where a value is missing."""
         if self.ranked is not None:
             codes = np.ascontiguousarray(self.ranked.codes[:, rows].T)
-            for index in np.flatnonzero([feature.kind == "nominal" for feature in self.table.features]):
+            for index in np.flatnonzero([not feature.has_order for feature in self.table.features]):
                 strange = self.table.values[rows, index] >= self.levels[index]  # never declared: not the same as missing
                 codes[strange, index] = self.levels[index]
             return codes
@@ -111,7 +111,7 @@ def code_rows(table: Table, rows: Integers, cuts: Sequence[Floats]) -> NDArray[n
     codes = np.empty((len(rows), len(table.features)), np.int32)
     for index, feature in enumerate(table.features):
         column = table.values[rows, index]
-        own = column if feature.kind == "nominal" else np.searchsorted(cuts[index], column, "left")
+        own = column if not feature.has_order else np.searchsorted(cuts[index], column, "left")
         codes[:, index] = np.where(np.isnan(column), -1, own)
     return codes
 

@@ -99,7 +99,7 @@ class Recogniser:
         """Keep the screen of derived rows, where they tell each other apart."""
         secret = self.screens[0].secret
         named = names or [f"x{place}" for place in range(matrix.shape[1])]
-        features = tuple(Feature(name, "numeric") for name in named)
+        features = tuple(Feature.of_numbers(name) for name in named)
         for testset, rows in of.rows.items():
             values = matrix[rows]
             screen = draw_screen(Table(name="", features=features, values=values, rows=np.arange(len(values))), testset, secret)

@@ -51,8 +51,8 @@ class GrowthRules(NamedTuple):
 class GrowthLimits(NamedTuple):
     """Settings of growing as real numbers."""
 
-    min_leaf: float
-    min_split: float
+    least: float  # weight that a branch must have, less what rounding may have lost of it
+    room: float  # weight from which a node may be divided, likewise
     exponent: float  # the criterion's own parameter
     scale: float  # units of the n·log2 n table
     rows: float  # of the whole training set

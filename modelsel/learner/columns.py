@@ -66,13 +66,13 @@ class ColumnEncoding:
     @property
     def nominal(self) -> tuple[int, ...]:
         """Columns of the matrix that hold level indices, where each feature is one column."""
-        return tuple(index for index, feature in enumerate(self.features) if feature.kind == "nominal")
+        return tuple(index for index, feature in enumerate(self.features) if not feature.has_order)
 
     @property
     def widths(self) -> tuple[int, ...]:
         """Columns of the matrix that each feature becomes."""
         split = self.encoding == "one_hot"
-        return tuple(len(one.levels) + 1 if split and one.kind == "nominal" else 1 for one in self.features)
+        return tuple(len(one.levels) + 1 if split and not one.has_order else 1 for one in self.features)
 
     @property
     def is_sparse(self) -> bool:
@@ -105,7 +105,7 @@ class ColumnEncoding:
     def _block(self, index: int, values: Floats) -> Floats:
         """Encode one feature: filled and scaled numbers, level codes, or a column per level."""
         feature = self.features[index]
-        if feature.kind != "nominal":
+        if feature.has_order:
             filled = np.where(np.isnan(values), self.middle[index], values)
             scaled: Floats = (filled - self.center[index]) / self.scale[index]
             return scaled[:, None]
@@ -147,7 +147,7 @@ class TargetColumns:
     @classmethod
     def of(cls, task: Task, rows: Integers, missing: str, scale: str, seed: int) -> tuple["TargetColumns", Floats]:
         """Fitted on the analysis rows, and their matrix."""
-        nominal = [place for place, feature in enumerate(task.features) if feature.kind == "nominal"]
+        nominal = [place for place, feature in enumerate(task.features) if not feature.has_order]
         others = [place for place in range(len(task.features)) if place not in nominal]
         plain = ColumnEncoding.of(task, rows, "one_hot", missing, scale, others)
         coded = ColumnEncoding.of(task, rows, "ordinal", missing, scale, nominal)

@@ -286,7 +286,7 @@ class Estimator(BaseLearner):
     def _unfit_for(self, kind: type, made: object, task: Task) -> Iterable[str]:
         """Yield why the estimator cannot be fitted on the task's features and weights."""
         most = most_levels(kind) if self.coded == "native" else None
-        many = [feature for feature in task.features if most and feature.kind == "nominal" and len(feature.levels) > most]
+        many = [feature for feature in task.features if most and not feature.has_order and len(feature.levels) > most]
         if many:
             yield f"{self.estimator} takes at most {most} categories, and {_join_names(many)} has more: use encoding=ordinal"
         yield from self._weight_problems(made, task)

@@ -142,7 +142,7 @@ class Counted:
 def count_levels(task: ClassTask, rows: Integers) -> Counted:
     """Count levels and take moments of some rows (positions, repeats allowed), weighted."""
     classes, target, weights = len(task.classes), task.target[rows], task.row_weights[rows]
-    levels = np.array([len(f.levels) if f.kind != "numeric" else 0 for f in task.features], np.int64)
+    levels = np.array([len(f.levels) if f.has_levels else 0 for f in task.features], np.int64)
     mean, deviation = moments(task, rows, weights, np.flatnonzero(levels == 0))
     class_weight = np.bincount(target, weights, minlength=classes).astype(np.float64)
     return Counted(class_weight, levels, _counts_by_difference(task, rows, levels), mean, deviation)
@@ -300,7 +300,7 @@ def densities(task: ClassTask, rows: Integers, deviation: Floats) -> Densities:
     """Points and widths of every numeric feature; `deviation` is classes × numeric features."""
     classes, target, weights = len(task.classes), task.target[rows], task.row_weights[rows]
     points, tables, totals = [], [np.empty((0, classes))], [np.empty((classes, 0))]
-    for column in (index for index, feature in enumerate(task.features) if feature.kind == "numeric"):
+    for column in (index for index, feature in enumerate(task.features) if feature.is_number):
         values = task.values[rows, column]
         known = ~np.isnan(values)
         found, place = np.unique(values[known], return_inverse=True)

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from modelsel.core.column_kind.base import kinds_named
 from modelsel.core.spec import number, one_of, plain
 from modelsel.core.types import AnyTask, ClassTask, Codes, Description, Floats, Integers, Outputs, Table
 from modelsel.learner.base import BaseLearner, PathModel, path_errors
@@ -58,9 +59,10 @@ class NaiveBayes(BaseLearner):
         """Set what cannot matter for these kinds to its default: numbers have densities, other features counts."""
         counts = self if self.m is not None else replace(self, m_prior="marginal")
         counts = counts if self.m is None else replace(counts, smoothing=1.0)
-        if kinds <= {"numeric"}:
+        own = kinds_named(kinds)
+        if not any(kind.has_levels for kind in own):
             counts = replace(counts, smoothing=1.0, m=None, m_prior="marginal")
-        return counts if "numeric" in kinds else replace(counts, numeric="gaussian")
+        return counts if not all(kind.has_levels for kind in own) else replace(counts, numeric="gaussian")
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
         yield from prior_problems(self.prior, task)

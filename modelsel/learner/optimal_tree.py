@@ -473,7 +473,7 @@ class OptimalPath:
 def _many_levels(task: Table) -> Iterator[str]:
     """Yield the columns of more levels than are grouped."""
     for feature in task.features:
-        if feature.kind == "nominal" and len(feature.levels) > MOST_LEVELS:
+        if not feature.has_order and len(feature.levels) > MOST_LEVELS:
             said = f"{feature.name} has {len(feature.levels)} levels, and at most {MOST_LEVELS} are grouped"
             yield f"{said} (2^(levels − 1) − 1 tests): leave nominal out, or merge levels"
 

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from modelsel.core.column_kind.base import kinds_named
 from modelsel.core.spec import kind_of, number, one_of, optional, part, plain, spec_of, whole
 from modelsel.core.types import BOTH_TASKS, AnyTask, ClassTask, Description, Floats, Integers, NumberTask, Table, TaskKind
 from modelsel.criterion.base import BaseCriterion
@@ -123,10 +124,10 @@ class Tree(BaseLearner):
         own = self if scores or kind_of(self.softener) != "hard" else replace(self, leaf=self.leaf.deciding)
         if self.draws:
             return own
-        default, splits = Splits(), self.splits
-        if "nominal" not in kinds:
+        default, splits, ordered = Splits(), self.splits, [kind.has_order for kind in kinds_named(kinds)]
+        if all(ordered):
             splits = replace(splits, nominal=default.nominal)
-        return replace(own, splits=splits if kinds & {"numeric", "ordered"} else replace(splits, threshold=default.threshold))
+        return replace(own, splits=splits if any(ordered) else replace(splits, threshold=default.threshold))
 
     def apart(self) -> dict[str, object]:
         """Return the settings that keep it out of a common cell, though it shares the fit.

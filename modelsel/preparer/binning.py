@@ -6,16 +6,20 @@ A value x falls into the first interval whose upper end it does not exceed (x â‰
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import cast
 
 import numpy as np
 
-from modelsel.core.spec import kind_of
-from modelsel.core.types import AnyTable, ClassTask, Description, Feature, Floats, Integers, Kind, Task
+from modelsel.core.spec import kind_of, one_of
+from modelsel.core.types import AnyTable, ClassTask, Description, Feature, Floats, Integers, Task
 from modelsel.preparer.base import BasePreparer, FittedPreparer
 from modelsel.statistics.information import entropy
 
 KINDS = ("nominal", "ordered")
+
+
+def kind_of_intervals() -> str:
+    """The setting of discretisers that says what the intervals become."""
+    return one_of(*KINDS, help="what the intervals become; trees cut ordered ones by threshold")
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +28,7 @@ class Binned(FittedPreparer):
 
     kind: str  # of the preparer
     cuts: tuple[Floats | None, ...]
-    becomes: Kind
+    becomes: str
 
     def apply(self, table: AnyTable) -> AnyTable:
         """Replace numbers by the index of their interval."""
@@ -59,7 +63,7 @@ def levels(cuts: Floats) -> tuple[str, ...]:
 
 def numeric_columns(task: Task) -> list[int]:
     """List the positions of numeric columns."""
-    return [column for column, feature in enumerate(task.features) if feature.kind == "numeric"]
+    return [column for column, feature in enumerate(task.features) if feature.is_number]
 
 
 def per_column(features: Sequence[Feature], cuts: Iterable[tuple[int, Floats]]) -> tuple[Floats | None, ...]:
@@ -77,7 +81,7 @@ def restore_cuts(description: Description) -> Binned:
     for own in cuts:
         if own is not None and (own.ndim != 1 or not np.isfinite(own).all() or (np.diff(own) <= 0).any()):
             raise ValueError(f"{kind}: cuts must be finite and ascending")
-    return Binned(kind, cuts, cast(Kind, becomes))
+    return Binned(kind, cuts, becomes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +119,7 @@ class OfDistinctValues(BasePreparer):
     One fit, which collects these values, answers every setting.
     """
 
-    levels: Kind
+    levels: str
 
     def cuts(self, column: Distinct) -> Floats:
         """The cuts of one column, ascending."""

@@ -77,7 +77,12 @@ class DatesInParts(FittedPreparer):
                 continue
             for part in self.parts:
                 levels = LEVELS.get(part, ())
-                features.append(Feature(f"{feature.name}.{part}", "nominal" if levels else "numeric", levels, feature.cost))
+                made = (
+                    Feature.of_levels(f"{feature.name}.{part}", levels)
+                    if levels
+                    else Feature.of_numbers(f"{feature.name}.{part}")
+                )
+                features.append(replace(made, cost=feature.cost))
                 columns.append(part_of(own, part, float(self.latest[place])))
         return table.with_features(tuple(features), np.column_stack(columns))
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from modelsel.core.spec import one_of, whole
-from modelsel.core.types import Floats, Kind
-from modelsel.preparer.binning import Distinct, OfDistinctValues
+from modelsel.core.spec import whole
+from modelsel.core.types import Floats
+from modelsel.preparer.binning import Distinct, OfDistinctValues, kind_of_intervals
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class DiscretiseFrequency(OfDistinctValues):
     """Path parameters: all."""
 
     bins: int = whole(10, least=1, help="intervals of about equally many rows")
-    levels: Kind = one_of("nominal", "ordered", help="what the intervals become; trees cut ordered ones by threshold")
+    levels: str = kind_of_intervals()
 
     def cuts(self, column: Distinct) -> Floats:
         return frequency_cuts(column, self.bins)

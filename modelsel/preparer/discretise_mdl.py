@@ -9,16 +9,24 @@ from typing import ClassVar
 
 import numpy as np
 
-from modelsel.core.spec import kind_of, one_of
-from modelsel.core.types import CLASS_TASKS, Floats, Integers, Kind, Task, TaskKind
-from modelsel.preparer.binning import Binned, DistinctValues, OfDistinctValues, distinct_columns, mdl_cuts, per_column
+from modelsel.core.spec import kind_of
+from modelsel.core.types import CLASS_TASKS, Floats, Integers, Task, TaskKind
+from modelsel.preparer.binning import (
+    Binned,
+    DistinctValues,
+    OfDistinctValues,
+    distinct_columns,
+    kind_of_intervals,
+    mdl_cuts,
+    per_column,
+)
 
 
 @dataclass(frozen=True)
 class DiscretiseMdl(OfDistinctValues):
     """A column without an accepted cut becomes one interval, `all`: it tells nothing about the class by itself."""
 
-    levels: Kind = one_of("nominal", "ordered", help="what the intervals become; trees cut ordered ones by threshold")
+    levels: str = kind_of_intervals()
 
     reads: ClassVar[tuple[TaskKind, ...]] = CLASS_TASKS
 

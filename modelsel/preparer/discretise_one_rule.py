@@ -11,9 +11,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from modelsel.core.spec import number, one_of
-from modelsel.core.types import CLASS_TASKS, Floats, Kind, TaskKind
-from modelsel.preparer.binning import Distinct, OfDistinctValues
+from modelsel.core.spec import number
+from modelsel.core.types import CLASS_TASKS, Floats, TaskKind
+from modelsel.preparer.binning import Distinct, OfDistinctValues, kind_of_intervals
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class DiscretiseOneRule(OfDistinctValues):
     """Path parameters: all."""
 
     bucket: float = number(6.0, above=0, help="weight of the most common class that closes an interval; Holte's SMALL is 6")
-    levels: Kind = one_of("nominal", "ordered", help="what the intervals become; trees cut ordered ones by threshold")
+    levels: str = kind_of_intervals()
 
     reads: ClassVar[tuple[TaskKind, ...]] = CLASS_TASKS
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from modelsel.core.spec import one_of, whole
-from modelsel.core.types import Floats, Kind
-from modelsel.preparer.binning import Distinct, OfDistinctValues
+from modelsel.core.spec import whole
+from modelsel.core.types import Floats
+from modelsel.preparer.binning import Distinct, OfDistinctValues, kind_of_intervals
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class DiscretiseWidth(OfDistinctValues):
     """Path parameters: all. A single far value makes most intervals empty: see discretise_frequency."""
 
     bins: int = whole(10, least=1, help="intervals of equal width")
-    levels: Kind = one_of("nominal", "ordered", help="what the intervals become; trees cut ordered ones by threshold")
+    levels: str = kind_of_intervals()
 
     def cuts(self, column: Distinct) -> Floats:
         return equal_cuts(column.values[0], column.values[-1], self.bins) if len(column.values) else np.empty(0)

@@ -29,7 +29,7 @@ class Impute(BasePreparer):
         usual = np.full((len(WORDS), len(task.features)), np.nan)
         for column, feature in enumerate(task.features):
             known = ~np.isnan(values[:, column])
-            if feature.kind == "numeric":
+            if feature.is_number:
                 usual[:, column] = _middles(values[known, column], weights[known])
             else:
                 usual[:, column] = _mode(values[known, column], weights[known], len(feature.levels))

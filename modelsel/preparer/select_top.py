@@ -64,7 +64,7 @@ def _joint(task: ClassTask, rows: Integers, column: int) -> tuple[Floats, float]
     """Levels × classes of the known rows, and the weight of the others (an undeclared level is not known)."""
     feature, values, weights = task.features[column], task.values[rows, column], task.row_weights[rows]
     size = len(feature.levels)
-    if feature.kind == "numeric":
+    if feature.is_number:
         cuts = mdl_cuts(Distinct.of(task, rows, column))
         size, values = len(cuts) + 1, np.where(np.isnan(values), np.nan, np.searchsorted(cuts, values))
     known = values < size

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from modelsel.core.column_kind.base import kind_names
 from modelsel.core.spec import FieldLimits, plain
 from modelsel.core.types import AnyTable, Description, Feature, Floats, Integers, Table, Task
 from modelsel.foreign.allowed import home_of
@@ -22,7 +23,6 @@ from modelsel.foreign.stored import INSTALL, NotStoredError, has_skops, load_sko
 from modelsel.preparer.base import BasePreparer, FittedPreparer
 
 ALL = "all"
-KINDS = ("numeric", "ordered", "nominal", ALL)
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,12 @@ class Transform(BasePreparer):
         if not has_skops():
             yield f"a fitted {self.transformer} is stored by skops, which is not installed: {INSTALL}"
         yield from transformer_problems(self.transformer, self.params, self.plugins)
-        if task is not None and self.columns not in KINDS:
-            yield from strangers(self.columns, [feature.name for feature in task.features], KINDS)
+        if task is not None and self.columns not in (*kind_names(), ALL):
+            yield from strangers(self.columns, [feature.name for feature in task.features], (*kind_names(), ALL))
         own = () if task is None else [task.features[place] for place in read(task.features, self.columns, self.apart or ())]
         if texts := [feature.name for feature in own if feature.text]:
             yield f"steps for {self.columns} would read {texts[0]!r} as levels, and it is a text: leave it out (ignore)"
-        if len({feature.kind == "nominal" for feature in own}) > 1 and self.columns not in KINDS:
+        if len({not feature.has_order for feature in own}) > 1 and self.columns not in (*kind_names(), ALL):
             yield f"steps for {self.columns} read numbers or names and not both: part them"
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "Transform._Fit":
@@ -149,16 +149,16 @@ def read(features: Sequence[Feature], columns: str, apart: Sequence[str] = ()) -
     if columns == ALL:
         return list(range(len(features)))
     made = [place for place, feature in enumerate(features) if feature.name.startswith(f"{columns}/")]
-    others = ("numeric/", "ordered/", "nominal/", *(f"{other}/" for other in apart))
+    others = tuple(f"{other}/" for other in (*kind_names(), *apart))
     free = [p for p, one in enumerate(features) if not one.name.startswith(others) and not is_named(one.name, apart)]
-    if columns in KINDS:
+    if columns in kind_names():
         return made or [place for place in free if features[place].kind == columns]
     return made or [place for place in free if is_named(features[place].name, [columns])]
 
 
 def hand_columns(features: Sequence[Feature], places: Sequence[int], values: Floats) -> Any:
     """The columns as the transformer wants them: numbers, or names as texts with NaN where missing."""
-    if len({features[place].kind == "nominal" for place in places}) > 1:
+    if len({not features[place].has_order for place in places}) > 1:
         raise ValueError("a step reads numbers or names, and not both: give the nominal features a step of their own before it")
     return block(features, places, values)
 
@@ -184,14 +184,14 @@ def _names(made: Any, given: Sequence[str], count: int, columns: str) -> list[st
 def _feature(name: str, column: Any) -> Feature:
     """Describe a made column: numeric, or nominal with its sorted values."""
     if column.dtype.kind in "biuf":
-        return Feature(name, "numeric")
+        return Feature.of_numbers(name)
     known = sorted({str(value) for value in column if not _is_missing(value)})
-    return Feature(name, "nominal", tuple(known))
+    return Feature.of_levels(name, tuple(known))
 
 
 def _codes(feature: Feature, column: Any) -> Floats:
     """Turn a made column into numbers or level codes."""
-    if feature.kind == "numeric":
+    if feature.is_number:
         return np.asarray(column, np.float64)
     position = {level: float(index) for index, level in enumerate(feature.levels)}
     unseen = float(len(feature.levels))

@@ -83,7 +83,7 @@ def _value_bits(tree: DecisionTree, node: int, more: bool) -> float:
     if test == SUBSET:
         return levels - 1.0 if more else levels - 1 + float(np.log1p(-(2.0 ** (1 - levels))) / np.log(2))
     cuts = float(tree.weight[node]) - 1.0
-    return float(np.log2(max((min(cuts, levels - 1) if feature.kind == "ordered" else cuts) + more, 1.0)))
+    return float(np.log2(max((min(cuts, levels - 1) if feature.is_ranked else cuts) + more, 1.0)))
 
 
 def description_length(cut: PrunedView) -> tuple[float, float, float]:

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal, NotRequired, TypedDict, final
+from typing import Any, NotRequired, TypedDict, final
 
 from modelsel.core.outcome import Number
 from modelsel.guard.reporting.report import AuditShape
@@ -26,7 +26,7 @@ class FeatureShape(TypedDict):
     """A column of the development rows: quartiles of numbers, else the most frequent levels."""
 
     name: str
-    kind: Literal["numeric", "nominal", "ordered"]
+    kind: str
     missing: float
     different: int
     quartiles: NotRequired[list[float]]
@@ -177,7 +177,7 @@ class DependenceShape(TypedDict):
     """Class scores, or predicted numbers, along the values of a column: means, and some single rows."""
 
     column: str
-    kind: Literal["numeric", "nominal", "ordered"]
+    kind: str
     dates: bool
     grid: list[float]
     levels: list[str]

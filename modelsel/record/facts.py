@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from modelsel.core.column_kind.base import kind_names
 from modelsel.core.outcome import FailureShape, SchemeShape, StudySummary, TaskShape, WinnerShape
 from modelsel.core.reading import TableReading
 from modelsel.core.selection import Selection
@@ -158,7 +159,7 @@ def data(task: Task) -> DataShape:
         "rows": len(task),
         "features": features,
         "not_shown": max(0, len(task.features) - SHOWN),
-        "kinds": {kind: sum(item.kind == kind for item in task.features) for kind in ("numeric", "nominal", "ordered")},
+        "kinds": {kind: sum(item.kind == kind for item in task.features) for kind in kind_names()},
         **_numbers(task),
         "classes": [{"name": name, "rows": int(count)} for name, count in zip(task.class_names, counts)],
         "missing": float(np.isnan(task.values).mean()) if task.values.size else 0.0,
@@ -169,7 +170,7 @@ def data(task: Task) -> DataShape:
 
 
 def _numbers(task: Task) -> NumbersShape:
-    return {"target": feature(Feature("target", "numeric"), task.target)} if isinstance(task, NumberTask) else {}
+    return {"target": feature(Feature.of_numbers("target"), task.target)} if isinstance(task, NumberTask) else {}
 
 
 def feature(item: Feature, values: Floats) -> FeatureShape:
@@ -178,7 +179,7 @@ def feature(item: Feature, values: Floats) -> FeatureShape:
     facts: FeatureShape = {
         "name": item.name, "kind": item.kind, "missing": 1 - len(present) / max(1, len(values)), "different": 0,
     }  # fmt: skip
-    if item.kind == "numeric":
+    if item.is_number:
         quartiles = np.quantile(present, [0, 0.25, 0.5, 0.75, 1]).tolist() if len(present) else []
         return {**facts, "different": len(np.unique(present)), "quartiles": quartiles, "dates": item.dates}
     if item.text:

@@ -25,15 +25,16 @@ from datetime import UTC, datetime
 from io import BytesIO
 from math import prod
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import yaml  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from modelsel.core import stored
+from modelsel.core.column_kind.base import kind_names
 from modelsel.core.errors import DataError, Problem
-from modelsel.core.reading import ColumnReading, Kind, TableReading
+from modelsel.core.reading import ColumnReading, TableReading
 from modelsel.core.spec import class_of
 from modelsel.core.system.installed import version_of
 from modelsel.core.types import Description, Feature, Floats, Table, Task, positions, without_levels
@@ -188,7 +189,7 @@ def target_of_model(path: Path) -> ColumnReading | None:
         return None
     with _naming(facts):
         said = stored.mapping(stored.text(facts, MOST_BYTES)).get("reading", {}).get("target")
-        return None if said is None else ColumnReading.restore(Feature("target", "nominal"), said)
+        return None if said is None else ColumnReading.restore(Feature.of_levels("target"), said)
 
 
 def _data_of(path: Path) -> Path:
@@ -216,14 +217,14 @@ def _reading(facts: Mapping[str, Any], features: tuple[Feature, ...]) -> TableRe
     """How rows are read; plainly by a model that was made before there was a reading."""
     if "reading" in facts:
         return TableReading.restore(features, facts["reading"])
-    target = ColumnReading(Feature("target", "nominal"), type=str(facts.get("labels", "str")))
+    target = ColumnReading(Feature.of_levels("target"), type=str(facts.get("labels", "str")))
     return replace(TableReading.of(features), target=target)
 
 
 def _feature(said: Mapping[str, Any]) -> Feature:
     """Read a column back; ValueError for one of no kind."""
     dates = bool(said.get("dates", False))
-    if said["kind"] not in get_args(Kind):
+    if said["kind"] not in kind_names():
         raise ValueError(f"column {said['name']!r} is of no kind: {said['kind']!r}")
     return Feature(said["name"], said["kind"], tuple(said["levels"]), float(said["cost"]), dates, bool(said.get("text", False)))
 
@@ -429,8 +430,8 @@ def signature(final: FinalModel) -> dict[str, str]:
 
 def _type(column: ColumnReading) -> str:
     """The type of a feature's cells; texts that were read as numbers (decimal commas, words for missing) come as numbers."""
-    feature, found = column.feature, column.type or ("float" if column.feature.kind == "numeric" else "str")
-    return "float" if feature.kind == "numeric" and found == "str" and not feature.dates else found
+    feature, found = column.feature, column.type or ("float" if column.feature.is_number else "str")
+    return "float" if feature.is_number and found == "str" and not (feature.dates or feature.of.writes_its_own) else found
 
 
 def example_rows(final: FinalModel) -> list[list[float | str | None]]:
@@ -445,10 +446,12 @@ def example_rows(final: FinalModel) -> list[list[float | str | None]]:
 def _as_cell(value: float, feature: Feature, kind: str) -> float | str | None:
     """A value as a cell of its column: `rain`, 3, 3.5, True, or a date as text."""
     cell = raw(value, feature)
-    if cell is None or (kind == "str" and not feature.dates):
-        return cell
-    if feature.dates:
+    if cell is None:
+        return None
+    if feature.dates or (kind == "str" and feature.of.writes_its_own):
         return feature.number(value)
+    if kind == "str":
+        return cell
     if kind == "bool":
         return codes(BOOLEAN)[str(cell)] == 1
     return int(cell) if kind == "int" else float(cell) if kind == "float" else cell
@@ -462,6 +465,6 @@ def raw(value: float, feature: Feature) -> float | str | None:
     """
     if math.isnan(value):
         return None
-    if feature.kind == "numeric":
+    if feature.is_number:
         return value
     return feature.levels[int(value)] if value < len(feature.levels) else None

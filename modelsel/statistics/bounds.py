@@ -124,7 +124,7 @@ def vc_dimension_of_trees(features: Sequence[Feature]) -> float:
     >>> vc_dimension_of_trees([Feature("sky", "nominal", ("clear", "grey", "rain")), Feature("wind", "nominal", ("no", "yes"))])
     6
     """
-    if any(feature.kind == "numeric" for feature in features):
+    if any(feature.is_number for feature in features):
         return math.inf
     return math.prod(len(feature.levels) for feature in features)
 

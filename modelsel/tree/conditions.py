@@ -98,7 +98,7 @@ def paths(tree: DecisionTree, nodes: Iterable[int]) -> Iterator[dict[int, Condit
 
 def value_words(feature: Feature, value: float) -> str:
     """A threshold as printed: the last level it lets through where levels are ordered, else a date or twelve digits."""
-    if feature.kind == "ordered" and feature.levels:
+    if feature.is_ranked and feature.levels:
         return feature.levels[max(0, min(int(np.floor(value)), len(feature.levels) - 1))]
     return feature.number(value)
 

@@ -59,8 +59,8 @@ class FittedRows:
 def _terms(place: int, feature: Feature, column: Floats, target: Floats, weight: Floats) -> Iterator[Term]:
     """The terms of a feature: itself, or indicators; none of a nominal one with a single level."""
     count = len(feature.levels)
-    known = ~np.isnan(column) if feature.kind == "numeric" else column < count
-    if feature.kind != "nominal":
+    known = ~np.isnan(column) if feature.is_number else column < count
+    if feature.has_order:
         total = weight[known].sum()
         yield Term(place, float(weight[known] @ column[known] / total) if total > 0 else 0.0, ranks=count)
         return

@@ -102,7 +102,7 @@ def _models(
     for one in terms:
         feature = features[places[one["feature"]]]
         marks = None if one["levels"] is None else np.array([level in one["levels"] for level in feature.levels])
-        ranks = len(feature.levels) if feature.kind == "ordered" else 0
+        ranks = len(feature.levels) if feature.is_ranked else 0
         read.append(Term(places[one["feature"]], float(one["missing"]), marks, ranks))
     none = {"intercept": 0.0, "coefficients": [0.0] * len(read), "squared_error": 0.0}
     told = [node.get("model", none) for node in nodes]

@@ -35,7 +35,7 @@ class Widths:
 
 def ramps(tree: DecisionTree) -> Booleans:
     """Mask the tests that can be softened: thresholds between numbers (an ordered level is not a distance)."""
-    numeric = np.array([feature.kind == "numeric" for feature in tree.features] + [False])
+    numeric = np.array([feature.is_number for feature in tree.features] + [False])
     soft: Booleans = (tree.test == THRESHOLD) & numeric[tree.feature] & np.isfinite(tree.threshold)
     return soft
 

@@ -71,7 +71,7 @@ def follow(place: Path) -> None:
 
 
 def test_what_is_shown_fits_the_tree(changed: Path) -> None:
-    assert {Path(name).parts[1] for name, _ in FILES} == {"api", "cli", "reporting", "modelsel-exam", "learner"}
+    assert {Path(name).parts[1] for name, _ in FILES} == {"api", "cli", "core", "reporting", "modelsel-exam", "learner"}
     assert (changed / "conf" / "measure" / "g_mean.yaml").exists()
 
 

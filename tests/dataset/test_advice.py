@@ -83,6 +83,9 @@ CASES = {
     "many levels": Case(
         "MANY_LEVELS", lambda name: plain(name, ["abcdef"[r % 6] for r in range(ROWS)]), ("dataset.max_levels=4",)
     ),
+    "levels of a row or two": Case(
+        "MANY_LEVELS", lambda name: plain(name, [f"k{r * 7919 % 100003 % 31}" for r in range(ROWS)])
+    ),
     "large integers": Case("BIG_INTEGERS", lambda name: plain(name, [2**60 + r for r in range(ROWS)])),
     "no value": Case("ALL_MISSING_COLUMN", lambda name: plain(name, [""] * ROWS)),
     "a saved index": Case("INDEX_COLUMN", lambda name: plain(name, [*range(ROWS)]), names=("Unnamed: 3",)),

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,9 +14,11 @@ import pytest
 import modelsel
 from modelsel.core.errors import DataError, ModelselError
 from modelsel.core.types import Loaded
+from modelsel.dataset import months
 from modelsel.dataset.csv import Csv
 from modelsel.dataset.read_table import read_like
 
+FIGURES = Path(__file__).parents[1] / "figures"
 ROWS = 60
 X = np.arange(ROWS) * 37.25 % 4000 + 1000.5
 Y = ["pq"[row % 3 % 2] for row in range(ROWS)]
@@ -125,6 +128,26 @@ def test_dates_are_read_or_asked_about_and_the_answer_reads_them_as_strptime_doe
         read_like(write(tmp_path / "new.csv", {"d": ["soon"]}), loaded.task.reading)
 
 
+CLDR = json.loads((FIGURES / "dates_of_cldr.json").read_text("utf-8"))["dates"]
+
+
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("written", CLDR)
+def test_months_are_read_by_their_names_in_other_languages(written: str, tmp_path: Path) -> None:
+    cells = CLDR[written] * 5
+    loaded = load(write(tmp_path / "t.csv", {"d": cells, "y": Y}))
+    meant = [datetime(2020, month, 1 if written.endswith("MMMM y") else 9 + month, tzinfo=UTC) for month in range(1, 13)] * 5
+    assert loaded.task.values[:, 0].tolist() == [one.timestamp() for one in meant]
+    again = read_like(write(tmp_path / "new.csv", {"d": cells[1:4]}), loaded.task.reading)
+    assert again.table.values[:, 0].tolist() == [one.timestamp() for one in meant[1:4]]
+
+
+def test_no_word_stands_for_two_months() -> None:
+    names = [line.split() for line in (months._LONG + months._SHORT).split("\n") if line]
+    assert {len(line) for line in names} == {12}
+    assert all(months.NUMBERS[word] == number for line in names for number, word in enumerate(line, 1))
+
+
 def test_what_is_ambiguous_is_asked_and_either_answer_holds(tmp_path: Path) -> None:
     cells = [f"{row % 12 + 1:02d}/{row % 11 + 1:02d}/2020" for row in range(ROWS)]
     path = write(tmp_path / "t.csv", {"d": cells, "y": Y})
@@ -137,7 +160,9 @@ def test_what_is_ambiguous_is_asked_and_either_answer_holds(tmp_path: Path) -> N
         assert found.tolist() == [datetime.strptime(cell, form).replace(tzinfo=UTC).timestamp() for cell in cells]
 
 
-@pytest.mark.parametrize("cells", [["18.00.00", "19.30.00"], ["1.2.3", "1.3.0"], ["2009-10", "2010-11"], ["12-14", "15-17"]])
+@pytest.mark.parametrize(
+    "cells", [["18.00.00", "19.30.00"], ["1.2.3", "1.3.0"], ["2009-10", "2010-11"], ["12-14", "15-17"], ["out 42", "set 10"]]
+)
 def test_what_is_no_date_is_none(cells: list[str], tmp_path: Path) -> None:
     loaded = load(write(tmp_path / "t.csv", {"d": (cells * ROWS)[:ROWS], "y": Y}))
     assert (loaded.task.features[0].kind, loaded.task.features[0].levels) == ("nominal", tuple(cells))

@@ -62,7 +62,7 @@ def searched(column: Column, policy: str, formula: int, weights: str, reached: f
     found = np.full(8, reached)
     threshold.search(
         column.entries(id_bits, class_bits), column.weight, column.counts(slice(None)), column.distinct, rules,
-        GrowthLimits(2.0, 0.0, 1.0, scale, float(rows)), units, np.diff(units),
+        GrowthLimits(2.0 - 1e-9, 4.0 - 1e-9, 1.0, scale, float(rows)), units, np.diff(units),
         function_of(criterion.loop, types.goodness.signature),
         np.zeros((6, classes)), np.zeros((3, classes), np.int64), np.zeros(classes + 1, np.int64), found,
     )  # fmt: skip

@@ -94,7 +94,7 @@ def test_concurrent_first_starts_all_succeed(count, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(5400)
 @pytest.mark.parametrize("kills", [4, pytest.param(100, marks=pytest.mark.soak)])
 def test_a_kill_during_creation_bricks_nothing(kills, tmp_path):
     rng = np.random.default_rng(kills)

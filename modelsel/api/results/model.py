@@ -95,6 +95,6 @@ def _by_position(X: object, features: Sequence[Feature]) -> object:
     table = given if given.dtype.kind in "biuf" else np.asarray(X, object)
     if table.ndim != 2 or table.shape[1] != len(features):
         raise ValueError(f"X has shape {table.shape}, but the model was fitted on {len(features)} features.")
-    if table.dtype == object and all(feature.kind == "numeric" for feature in features):
+    if table.dtype == object and all(feature.is_number for feature in features):
         table = table.astype(np.float64)
     return pd.DataFrame(table, columns=[feature.name for feature in features]).infer_objects()

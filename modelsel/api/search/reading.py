@@ -96,7 +96,7 @@ def _describe_rows(X: Any) -> tuple[tuple[Feature, ...], Floats]:
         found = of_sparse(X)
         if isinstance(found, np.ndarray):
             return _number_columns(found)
-        return tuple(Feature(str(name), "numeric") for name in found.columns), found.to_numpy(np.float64)
+        return tuple(Feature.of_numbers(str(name)) for name in found.columns), found.to_numpy(np.float64)
     if is_frame(X):
         try:
             table = read_frame(X)[1]
@@ -112,11 +112,11 @@ def _describe_rows(X: Any) -> tuple[tuple[Feature, ...], Floats]:
         return _number_columns(by_rows(rows))
     levels = sorted_levels(tuple(set(rows)))
     place = {level: code for code, level in enumerate(levels)}
-    return (Feature("text", "nominal", levels),), np.array([[place[text]] for text in rows], np.float64)
+    return (Feature.of_levels("text", levels),), np.array([[place[text]] for text in rows], np.float64)
 
 
 def _number_columns(values: Floats) -> tuple[tuple[Feature, ...], Floats]:
-    return tuple(Feature(f"x{place}", "numeric") for place in range(values.shape[1])), values
+    return tuple(Feature.of_numbers(f"x{place}") for place in range(values.shape[1])), values
 
 
 def warn_of_dates(task: Task, candidates: Iterable[Candidate]) -> None:

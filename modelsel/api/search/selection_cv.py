@@ -520,7 +520,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         space = as_space(self.space)
         alone = of_objects(space)
         task, labels = as_given(X, y, weights, numbers, self.weights_are) if alone else self._task(X, y, weights, numbers)
-        nominal = has_cells(X) and any(feature.kind != "numeric" or feature.dates for feature in task.features)
+        nominal = has_cells(X) and any(feature.has_levels or feature.dates for feature in task.features)
         missing = bool(np.isnan(task.values).any())
         entries = plain(space, SPACE, lambda one: not nominal and not (missing and _wants_numbers(one)))
         own = list(entries.values()) if isinstance(entries, Mapping) else []

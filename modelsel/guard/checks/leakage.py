@@ -53,7 +53,7 @@ def _copies(sealing: TestSetDeclaration) -> Iterator[Finding]:
 
 def copies_across(sealing: TestSetDeclaration, seed: str) -> NearCopies | None:
     """The near copies of development rows where they are too many to certify anything; declared groups say it better."""
-    numeric = [index for index, feature in enumerate(sealing.development.features) if feature.kind == "numeric"]
+    numeric = [index for index, feature in enumerate(sealing.development.features) if feature.is_number]
     if units_of(sealing) is not None or sealed_copies(sealing).hinder or len(numeric) < 2:
         return None
     ours, theirs = (_columns(side.values, numeric) for side in (sealing.development, sealing.sealed))
@@ -89,7 +89,7 @@ def _scale(sealing: TestSetDeclaration, pool: Integers, asked: Integers) -> tupl
     """Scale some rows of either side by the range of all rows; what is missing or infinite is far from the rest."""
     sides = (sealing.development.values, sealing.sealed.values)
     kept, questions = sides[0][pool], sides[1][asked]
-    numeric = np.array([feature.kind == "numeric" for feature in sealing.development.features])
+    numeric = np.array([feature.is_number for feature in sealing.development.features])
     spread = np.where(numeric, _ranges(sides), 1.0)
     unknown, divisor = np.isnan(spread), np.where(np.isnan(spread) | (spread == 0), 1.0, spread)
     for rows in (kept, questions):
@@ -114,7 +114,7 @@ def _nearest(rows: Floats, pool: Floats, features: tuple[Feature, ...], own: boo
 
     Sums of all pairs at once, in another order of additions, propose a few of the pool; these are measured.
     """
-    numeric = np.array([feature.kind == "numeric" for feature in features])
+    numeric = np.array([feature.is_number for feature in features])
     sums = _sums if rows.size * len(pool) >= MANY else _sums_by_column
     few = min(PROPOSED, len(pool) - own)
     near = np.argpartition(_without_self(sums(rows, pool, numeric), own), few - 1, axis=1)[:, :few]
@@ -198,7 +198,7 @@ def _suspected_groups(sealing: TestSetDeclaration) -> Iterator[Finding]:
     for index, feature in enumerate(development.features) if isinstance(development, ClassTask) else ():
         n, own = len(development), development.values[:, index]
         distinct = len(np.unique(own[~np.isnan(own)]))
-        if feature.kind == "numeric" or not 0.01 * n <= distinct <= 0.5 * n or distinct < 20:
+        if feature.is_number or not 0.01 * n <= distinct <= 0.5 * n or distinct < 20:
             continue
         met = np.isin(test.values[:, index], own).mean()
         if met > 0.5 and _agreement(development, own) > AGREEMENT:

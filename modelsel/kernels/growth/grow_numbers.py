@@ -65,8 +65,7 @@ LOW, HIGH, SIGN = range(3)  # of what branches are held to
 @kernel(_nrt=False)
 def _splittable(moments, depth, rules, limits):
     """A node is worth a search: two numbers, weight for two branches, and within the limits."""
-    room = max(limits.min_split, 2 * limits.min_leaf) - 1e-9
-    return moments[SQUARES] > 0.0 and moments[WEIGHT] >= room and depth < rules.max_depth
+    return moments[SQUARES] > 0.0 and moments[WEIGHT] >= limits.room and depth < rules.max_depth
 
 
 @kernel(_nrt=False)
@@ -190,7 +189,7 @@ def grow(order, rows, weight, slot, codes, levels, whole, steps, parts, rules, l
     fill, lean, pair, u = np.zeros(2, np.int64), np.zeros(n, np.int32), np.zeros(n, np.int64), np.zeros(n, np.int64)
     branch, to, zeros = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int32)
     spare, spare_rows, spare_weight, places = np.zeros(n, np.int64), np.zeros(n, np.int32), np.zeros(n), np.zeros(1, np.int64)
-    needed, in_order = limits.min_leaf - 1e-9, n if rules.formula == PINBALL else 0
+    needed, in_order = limits.least, n if rules.formula == PINBALL else 0
     values, line, losses = np.zeros(in_order), np.zeros(in_order, np.int64), np.zeros((4, in_order + 1))
     held, start_sums, start_sizes = np.zeros((2, in_order // 64 + 2), np.uint64), np.zeros(3, np.int64), np.zeros(3)
     place_of, ends = np.zeros(widest + 2, np.int64), np.zeros(widest + 2, np.int64)

@@ -379,8 +379,8 @@ def grow(order, codes, whole, rows, rules, limits, stop):
     """
     features, n, shift = len(order), len(rows), np.int64(WORD + 1 - rules.id_bits)
     mask = ((np.int64(1) << (WORD - rules.id_bits)) - 1) << 1
-    least, most = np.int64(max(np.ceil(limits.min_leaf - 1e-9), 1.0)), rules.max_depth
-    enough = np.int64(np.ceil(limits.min_split - 1e-9))
+    least, most = np.int64(max(np.ceil(limits.least), 1.0)), rules.max_depth
+    enough = np.int64(np.ceil(limits.room))
     bound = 2 * (n // least) + 1 if most > DEEP else min(2 * (n // least) + 1, np.int64(2) << most)
     nodes, value, sums = np.empty((bound, RECORD), np.int64), np.empty(bound), np.empty((bound, SUMS), np.int64)
     add(whole, sums[0])

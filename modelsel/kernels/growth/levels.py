@@ -72,7 +72,7 @@ def keep(value, work, lost, rules, found):
 def _try(work, whole, lost, rules, limits, units, goodness, found):
     """Keep the test whose branches are work[0] and the rest, if it is admissible and the best so far."""
     rest(work, whole)
-    if min(total_of(work[0]), total_of(work[1])) < limits.min_leaf - 1e-9:
+    if min(total_of(work[0]), total_of(work[1])) < limits.least:
         return False
     return keep(value_of(work, 0, 2, rules, limits, units, goodness), work, lost, rules, found)
 
@@ -286,7 +286,7 @@ def _multiway(table, pieces, whole, lost, bar, rules, limits, units, goodness, w
     """A branch per piece: a level that occurs, or the missing values."""
     classes, large, n = len(whole), 0, 0.0
     for level in pieces:
-        large += table[level, classes] >= limits.min_leaf - 1e-9
+        large += table[level, classes] >= limits.least
         n += table[level, classes]
     if large < 2:
         return
@@ -315,7 +315,7 @@ def _equality(table, seen, absent, lost, whole, rules, limits, units, goodness, 
             rest(work, whole)
             if either:
                 add(work, side, absent)
-            if min(total_of(work[0]), total_of(work[1])) < limits.min_leaf - 1e-9:
+            if min(total_of(work[0]), total_of(work[1])) < limits.least:
                 continue
             if keep(value_of(work, 0, 2, rules, limits, units, goodness), work, lost, rules, found):
                 found[CODE], found[SIDE] = level, side

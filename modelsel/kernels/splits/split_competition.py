@@ -72,16 +72,15 @@ def splittable(counts, depth, rules, limits):
     for c in range(len(counts)):
         total += counts[c]
         classes += counts[c] > 0
-    room = max(limits.min_split, 2 * limits.min_leaf) - 1e-9
-    return classes > 1 and total >= room and depth < rules.max_depth
+    return classes > 1 and total >= limits.room and depth < rules.max_depth
 
 
 @kernel(_nrt=False)
 def least_weight(rules, limits, known, classes):
     """Weight that either side must have; `min_leaf_rule: c45` asks for more where there is plenty (Quinlan 1993)."""
     if rules.cautious:
-        return max(limits.min_leaf, min(25.0, 0.1 * known / classes)) - 1e-9
-    return limits.min_leaf - 1e-9
+        return max(limits.least, min(25.0, 0.1 * known / classes) - 1e-9)
+    return limits.least
 
 
 @kernel(_nrt=False)

@@ -251,7 +251,7 @@ def _check_nodes(model: ForestModel) -> None:
     _demand(((right > place + 1) & (right < size))[inner].all(), "a child lies outside its tree")
     column = nodes[:, COLUMN]
     _demand(((column >= 0) & (column < len(model.features)))[inner].all(), "a test asks for a feature that is not there")
-    nominal = np.array([feature.kind == "nominal" for feature in model.features])
+    nominal = np.array([not feature.has_order for feature in model.features])
     many = np.array([len(feature.levels) for feature in model.features])
     own = column[inner]
     test, at = nodes[inner, TEST] & KIND, nodes[inner, AT]

@@ -115,7 +115,7 @@ def _check_tests(arrays: dict[str, NDArray[Any]], features: tuple[Feature, ...],
     branches = branches[inner]
     _demand_each((feature >= 0) & (feature < len(features)), inner, "tests a feature that is not there")
     many = np.array([len(one.levels) for one in features], np.int64)[feature]
-    nominal = np.array([one.kind == "nominal" for one in features], np.bool_)[feature]
+    nominal = np.array([not one.has_order for one in features], np.bool_)[feature]
     multiway = test == MULTIWAY
     _demand_each(np.isin(test, NOMINAL_ONLY) == nominal, inner, "tests its feature the wrong way")
     fits = np.where(multiway, (branches == many) | (branches == many + 1), branches == 2)
@@ -161,7 +161,7 @@ def _surrogates(arrays: dict[str, NDArray[np.generic]], features: tuple[Feature,
     demand((feature >= 0) & (feature < len(features)), "a surrogate tests a feature that is not there")
     for name in ("threshold", "flipped", "agreement"):
         demand(len(arrays[f"surrogate_{name}"]) == len(feature), f"surrogate {name} does not fit")
-    nominal = [each for each, f in enumerate(feature) if features[f].kind == "nominal"]
+    nominal = [each for each, f in enumerate(feature) if not features[f].has_order]
     ends = np.cumsum([0] + [len(features[feature[each]].levels) for each in nominal])
     sides = arrays["surrogate_sides"].astype(np.int8)
     demand(len(sides) == ends[-1] and np.isin(sides, (-1, 0, 1)).all(), "surrogate sides do not fit their features")
@@ -428,10 +428,8 @@ def _terms(description: Description, cut: PrunedView) -> tuple[Term, ...]:
     of, fill, marks = arrays["term_feature"], arrays["term_fill"], arrays["term_levels"].astype(bool)
     demand(np.issubdtype(of.dtype, np.integer) and of.shape == fill.shape, "terms name features, and have what fills gaps")
     demand((of >= 0) & (of < len(features)) & np.isfinite(fill), "a term reads a feature that is not there")
-    ends = np.cumsum([0, *(len(features[each].levels) * (features[each].kind == "nominal") for each in of.tolist())])
+    ends = np.cumsum([0, *(len(features[each].levels) * (not features[each].has_order) for each in of.tolist())])
     demand(len(marks) == ends[-1], "marks of terms do not fit their features")
-    own = [
-        marks[low:high] if features[each].kind == "nominal" else None for each, low, high in zip(of.tolist(), ends, ends[1:])
-    ]
-    ranks = [len(features[each].levels) if features[each].kind == "ordered" else 0 for each in of.tolist()]
+    own = [marks[low:high] if not features[each].has_order else None for each, low, high in zip(of.tolist(), ends, ends[1:])]
+    ranks = [len(features[each].levels) if features[each].is_ranked else 0 for each in of.tolist()]
     return tuple(Term(*each) for each in zip(of.tolist(), fill.tolist(), own, ranks, strict=True))

@@ -73,7 +73,7 @@ def nested_groups(levels: int) -> list[list[int]]:
 def chains(at: int, feature: Feature, values: Floats, weights: Floats, policy: ChainPolicy) -> Iterator[TestChain]:
     """Yield the chains of a feature."""
     absent, some = np.isnan(values), bool(np.isnan(values).any())
-    nominal = feature.kind == "nominal"
+    nominal = not feature.has_order
     usual = usual_value(values[~absent], weights[~absent], nominal) if policy.missing != "branch" else np.nan
     if nominal and policy.grouped:
         imputed = policy.missing == "impute"

@@ -63,7 +63,7 @@ def _columns(table: WholeTable) -> list[Floats]:
     """Columns of many different numbers, all of them there; of many columns those of the most even shape and others."""
     found = []
     for index, feature in enumerate(table.features):
-        if feature.kind == "numeric":
+        if feature.is_number:
             values = table.column(index)
             if np.isfinite(values).all() and len(np.unique(values)) >= DISTINCT * len(values):
                 found.append(np.asarray(values, np.float64))

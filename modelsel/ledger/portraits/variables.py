@@ -296,7 +296,7 @@ def _ranks(table: WholeTable, numbers: Sequence[Variable], order: Order | None) 
 def _numbers(table: WholeTable) -> Iterator[Variable]:
     """Numeric columns of more than two values."""
     for index, feature in enumerate(table.features):
-        if feature.kind == "numeric":
+        if feature.is_number:
             one = Variable(feature.name, index)
             real = one.of(table.column(index))
             real = real[~np.isnan(real)]
@@ -321,7 +321,7 @@ def _levels(table: WholeTable) -> Iterator[tuple[bytes, Variable]]:
 
 def _few(feature: Feature, values: Floats) -> list[tuple[str, float]]:
     """List the values of a feature that has few, with their names."""
-    if feature.kind != "numeric":
+    if feature.has_levels:
         return [(name, float(code)) for code, name in enumerate(feature.levels)] if len(feature.levels) <= FEW * 4 else []
     if any(len(np.unique(values[:many])) > FEW for many in (2 * FEW, SOME)):
         return []

@@ -75,7 +75,7 @@ REGULAR, CLOSE = 1e-3, 20  # of a step; steps per different value
 def quasi_keys(table: Table) -> Iterator[tuple[int, Hashes]]:
     """C2: tokens at nine digits of columns that nearly identify a row; counters say nothing and are left out."""
     enough = DISTINCT * len(table)  # levels, with those of what is missing and unseen; else too few
-    places = [i for i, one in enumerate(table.features) if one.kind == "numeric" or len(one.levels) + 2 >= enough]
+    places = [i for i, one in enumerate(table.features) if one.is_number or len(one.levels) + 2 >= enough]
     for index, tokens in column_tokens(table, places, FINE):
         if _telling(table.features[index], table.values[:, index], tokens):
             yield index, tokens
@@ -93,7 +93,7 @@ def rank_hashes(
     `order` and `cells` are those of the table, where they are at hand.
     """
     own, order = (columns(table) if cells is None else cells).tokens, order or Order(table)
-    numeric = {index: order[index].codes for index, feature in enumerate(table.features) if feature.kind == "numeric"}
+    numeric = {index: order[index].codes for index, feature in enumerate(table.features) if feature.is_number}
 
     def block(rows: slice) -> Hashes:
         tokens = own[rows].copy()
@@ -130,7 +130,7 @@ def _is_counter(values: Floats | None, distinct: int) -> bool:
 
 def _as_numbers(feature: Feature, values: Floats) -> Floats | None:
     """Return a column's values, or its levels, as numbers; None where a level is none."""
-    if feature.kind == "numeric":
+    if feature.is_number:
         return values
     try:
         return np.array([float(level) for level in feature.levels])

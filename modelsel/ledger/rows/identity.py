@@ -283,15 +283,15 @@ def column_tokens(table: Table | WholeTable, places: Sequence[int], digits: int)
     table = whole(table)
     for some, values in table.columns(places):
         features = [table.features[index] for index in some]
-        numeric = np.array([feature.kind == "numeric" for feature in features])
+        numeric = np.array([feature.is_number for feature in features])
         numbers = iter(number_tokens(values if numeric.all() else values[numeric], digits))
         for index, feature, own in zip(some, features, values, strict=True):
-            yield index, next(numbers) if feature.kind == "numeric" else feature_tokens(feature, own, digits)
+            yield index, next(numbers) if feature.is_number else feature_tokens(feature, own, digits)
 
 
 def feature_tokens(feature: Feature, values: Floats, digits: int) -> Hashes:
     """Hash a column's values; levels by their texts, missing and unseen ones by fixed words."""
-    if feature.kind == "numeric":
+    if feature.is_number:
         return number_tokens(values, digits)
     known = np.append(text_tokens(feature.levels, digits), [UNSEEN, MISSING])
     codes = np.where(np.isnan(values), len(feature.levels) + 1, values).astype(np.int64)

@@ -151,7 +151,7 @@ def _screen_columns(table: Table) -> Iterator[ScreenColumn]:
     """The columns that a screen may take: numbers and texts; dates and levels that read as numbers are written in many ways."""
     number = 0
     for place, feature in enumerate(table.features):
-        if feature.kind == "numeric":
+        if feature.is_number:
             if not feature.dates:
                 yield ScreenColumn(feature.name, place, number, text=False)
             number += 1

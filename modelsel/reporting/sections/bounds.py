@@ -116,7 +116,7 @@ def _occam(tree: TreeCode) -> dict[str, str]:
         f"The final tree in {tree.bits:,.0f} bits of a prefix code, its errors those among the rows that its leaves count. "
         "The code has to be fixed beforehand"
     )
-    if any(feature.kind != "nominal" for feature in tree.features):
+    if any(feature.has_order for feature in tree.features):
         words += ": a threshold is coded as one of the cuts that these rows allow, so the bound is approximate"
     words += "; the preparation steps are not counted." if tree.prepared else "."
     if errors.share:
@@ -136,7 +136,7 @@ def _no_dimension(training: Errors | None, tree: TreeCode | None, classes: int) 
         return "The rows of a bootstrap repeat, and these bounds ask for independent ones."
     if tree.prepared:
         return "The preparation steps choose too: the VC dimension of steps and tree together is not known."
-    numeric = next((feature.name for feature in tree.features if feature.kind == "numeric"), None)
+    numeric = next((feature.name for feature in tree.features if feature.is_number), None)
     return f"Infinite VC dimension: {numeric} is numeric, and a tree may cut it as often as it likes." if numeric else ""
 
 

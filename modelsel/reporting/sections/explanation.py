@@ -8,6 +8,7 @@ from typing import TypedDict, TypeVar
 
 import numpy as np
 
+from modelsel.core.column_kind.base import kind_named
 from modelsel.core.reading import moment
 from modelsel.record.documents import ColumnLossShape, DependenceShape, ImportanceShape, LossShape, SliceShape, SlicesShape
 from modelsel.reporting.charts import NARROW, WIDE, Lanes, Plot, Scale
@@ -130,8 +131,9 @@ def _panel(view: View, one: DependenceShape) -> dict[str, object]:
     """Draw the dependence on one column."""
     classes = [str(name) for name in view.outcome.task.get("classes", ())]
     shown = [1] if len(classes) == 2 else list(range(min(len(classes), CLASSES))) if classes else [0]
-    places = one["grid"] if one["kind"] == "numeric" else [float(place) for place in range(len(one["grid"]))]
-    side = 14 if one["kind"] == "numeric" else 32  # room for half of the last level's name
+    numeric = not kind_named(one["kind"]).has_levels
+    places = one["grid"] if numeric else [float(place) for place in range(len(one["grid"]))]
+    side = 14 if numeric else 32  # room for half of the last level's name
     up = _upwards(one, classes)
     left = up.room(LEFT)
     across = Scale.of(places, left, WIDTH - side, log=False)
@@ -143,7 +145,7 @@ def _panel(view: View, one: DependenceShape) -> dict[str, object]:
     for series, k in enumerate(shown):
         line = [(across(x), up(mean[k])) for x, mean in zip(places, one["mean"])]
         plot.path(line, f"curve c{series} s{series}")
-        plot.marks(line if one["kind"] != "numeric" else line[:0], series)
+        plot.marks(line[:0] if numeric else line, series)
     legend = [{"name": classes[k], "series": series} for series, k in enumerate(shown if classes else ())]
     return {"title": one["column"], "svg": plot.svg(), "legend": legend, "of": one["lines"].get("class")}
 
@@ -161,7 +163,7 @@ def _below(plot: Plot, one: DependenceShape, across: Scale, places: list[float])
         for at in (places[0], places[len(places) // 2], places[-1]):
             plot.text(across(at), BOTTOM + 15, moment(at)[:10], "tick", "middle")
         return
-    if one["kind"] == "numeric":
+    if not kind_named(one["kind"]).has_levels:
         plot.axis_below(across, TOP, BOTTOM, "", 5)
         return
     every = -(-len(places) // 6)

@@ -77,7 +77,7 @@ def _of_its_twin(table: Table) -> RankedColumns | None:
 
 def _rank_all(table: Table) -> RankedColumns:
     """Rank every feature's values; nominal ones keep their codes."""
-    nominal = np.array([feature.kind == "nominal" for feature in table.features], bool)
+    nominal = np.array([not feature.has_order for feature in table.features], bool)
     slot = np.where(nominal, -1, np.cumsum(~nominal) - 1).astype(np.int64)
     codes = np.empty((len(table.features), len(table)), np.int32)
     order = np.empty((int((~nominal).sum()), len(table)), np.int32)

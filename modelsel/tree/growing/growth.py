@@ -172,7 +172,7 @@ class GrowthParams:
 
     def limits(self, rows: int, exponent: float = 0.0, scale: float = 1.0) -> GrowthLimits:
         """Return the limits as the kernels read them, with the criterion's own parameter and the unit of its table."""
-        return GrowthLimits(float(self.min_leaf), float(self.min_split), exponent, scale, float(rows))
+        return GrowthLimits(self.least, self.room, exponent, scale, float(rows))
 
 
 def bits_for(count: int) -> int:
@@ -211,7 +211,7 @@ def monotone_problems(monotone: Monotone, task: Table | None) -> Iterable[str]:
     for name, way in dict(monotone or ()).items():
         if way not in DIRECTIONS:
             yield f"monotone.{name} is increasing or decreasing, not {way!r}"
-        if task is not None and name not in [one.name for one in task.features if one.kind != "nominal"]:
+        if task is not None and name not in [one.name for one in task.features if one.has_order]:
             yield f"monotone.{name}: there is no such column of numbers or ranks"
     if isinstance(task, ClassTask) and len(task.classes) != 2:
         yield f"monotone is of numbers and of two classes, and these are {len(task.classes)}"

@@ -254,7 +254,7 @@ def _write(folder: Path, side: str, task: Task, tokens: object, names: ColumnNam
     """The file of one side: tokens and features; of the development rows the target and groups too."""
     columns: dict[str, Any] = {names.token: tokens}
     for index, feature in enumerate(task.features):
-        columns[feature.name] = _cells(task.values[:, index], feature.levels if feature.kind != "numeric" else None)
+        columns[feature.name] = _cells(task.values[:, index], feature.levels if feature.has_levels else None)
     if task.weights is not None:
         columns[str(names.weight)] = task.weights
     if side == "development":

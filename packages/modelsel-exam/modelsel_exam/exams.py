@@ -14,6 +14,7 @@ from urllib.request import Request, urlopen
 import numpy as np
 import pandas as pd
 
+from modelsel.core.column_kind.base import kind_named
 from modelsel.core.errors import BAD_DATA, REFUSED, ConfigurationError, DataError, ModelselError, Problem, RefusedError
 from modelsel.dataset.in_memory import is_frame
 
@@ -292,7 +293,7 @@ def frame_of(data: bytes, terms: Mapping[str, Any]) -> pd.DataFrame:
     """A file's rows; tokens and levels are texts, and nothing but an empty cell is missing."""
     if data.startswith(b"PAR1"):
         return pd.read_parquet(io.BytesIO(data))
-    columns: Sequence[str] = [one["name"] for one in terms["features"] if one["kind"] != "numeric"]
+    columns: Sequence[str] = [one["name"] for one in terms["features"] if kind_named(one["kind"]).has_levels]
     target = [terms["columns"]["target"]] if terms["classes"] else []  # else it is a number
     names = dict.fromkeys((*columns, terms["columns"]["token"], *target), str)
     return pd.read_csv(io.BytesIO(data), dtype=names, keep_default_na=False, na_values=[""])

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from modelsel.certificates.certify import Certified
+from modelsel.core.column_kind.base import kind_named
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError
 from modelsel.core.outcome import TestResult
 from modelsel.core.reading import TableReading
@@ -52,7 +53,8 @@ def _dataset(folder: Path, terms: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _kind(feature: Mapping[str, Any]) -> object:
-    return {"ordered": list(feature["levels"])} if feature["kind"] == "ordered" else feature["kind"]
+    kind = feature["kind"]
+    return {kind: list(feature["levels"])} if kind_named(kind).is_ranked else kind
 
 
 def measure(folder: Path) -> BaseMeasure:

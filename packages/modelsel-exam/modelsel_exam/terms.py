@@ -14,7 +14,7 @@ from modelsel.core import stored
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem
 from modelsel.core.fingerprint import canonical
 from modelsel.core.spec import make, spec_of
-from modelsel.core.types import Feature, Kind
+from modelsel.core.types import Feature
 from modelsel.guard.face import COUNTED, Facts, Home, Policy, is_signed, many, worst_of
 from modelsel.measure.base import BaseMeasure
 from modelsel_exam.options import Wanted, WantedLoop
@@ -42,7 +42,7 @@ class FeatureTerms(Facts):
     """A feature: its name, its kind, and the levels of a nominal or ordered one."""
 
     name: str
-    kind: Kind
+    kind: str
     levels: Sequence[str]
 
 
