@@ -51,11 +51,11 @@ def open_test(
     result = gate.look(ask)
     with keep_answer(result) as released:
         released.test = result = word_answer(result, sealing.measure)
-        tested = replace(outcome, test=_keep_first_price(outcome.test, result))
+        tested = outcome.but(test=_keep_first_price(outcome.test, result))
         folder.amend(tested, audit(gate, sealing))
         page.write(folder)
         tracker.finish()
-    return replace(tested, folder=str(folder.path))
+    return tested.but(folder=str(folder.path))
 
 
 def reseal(folder: RunFolder) -> tuple[Any, TestSetDeclaration]:
