@@ -161,7 +161,9 @@ class Task(Table):
         if len(rows) == len(self) and rows.dtype != np.bool_ and np.array_equal(rows, np.arange(len(rows))):
             return self
         cut: dict[str, Any] = {name: _take_rows(array, rows) for name, array in vars(self).items() if _per_row(name)}
-        return replace(self, **cut)
+        taken = replace(self, **cut)
+        vars(taken).update({name: vars(self)[name] for name in ("schema_fingerprint",) if name in vars(self)})
+        return taken
 
     @property
     def row_weights(self) -> Floats:
