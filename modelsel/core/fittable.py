@@ -11,7 +11,13 @@ from modelsel.core.types import AnyTask, Description, Integers, Table
 
 
 class Compiled:
-    """A part that may use compiled loops."""
+    """A part that may use compiled loops.
+
+    Examples
+    --------
+    >>> Compiled.kernels(None)
+    ()
+    """
 
     @classmethod
     def kernels(cls, task: AnyTask) -> tuple[str, ...]:
@@ -31,7 +37,13 @@ class Compiled:
 
 
 class Judged:
-    """A part that may refuse its settings, or the features of a task."""
+    """A part that may refuse its settings, or the features of a task.
+
+    Examples
+    --------
+    >>> list(Judged().problems())
+    []
+    """
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
         """List reasons why it cannot be used, by itself or on these features.
@@ -50,7 +62,14 @@ class Judged:
 
 
 class Fittable(Judged):
-    """A part that is fitted on rows: a learner or a preparer. Those that differ in path parameters alone share a fit."""
+    """A part that is fitted on rows: a learner or a preparer. Those that differ in path parameters alone share a fit.
+
+    Examples
+    --------
+    >>> from modelsel.core.spec import make
+    >>> make("learner", "knn", k=3).fit_key() == make("learner", "knn", k=5).fit_key()
+    True
+    """
 
     path_parameters: ClassVar[tuple[str, ...]] = ()  # settings that are read off a fit; all others are what it depends on
 
