@@ -53,15 +53,15 @@ class RowErrors:
         """The errors of some rows."""
         return RowErrors(self.wrong[rows], None if self.away is None else self.away[rows], self.tolerance)
 
-    def summed(self, inside: Booleans) -> ErrorsFacts:
+    def errors_of(self, inside: Booleans) -> ErrorsFacts:
         """Rows, errors and rate of some rows, and their mean absolute error where there is one."""
         n, k = int(inside.sum()), int(self.wrong[inside].sum())
         away = UNSTATED if self.away is None else float(self.away[inside].mean()) if n else None
         return ErrorsFacts(rows=n, wrong=k, rate=k / n if n else None, mae=away)
 
     def summary(self, lines: list[NamedErrorsFacts]) -> SlicesFacts:
-        """All of the rows, and slices of them."""
-        whole = self.summed(np.ones(len(self.wrong), bool))
+        """The errors on all rows and on each slice."""
+        whole = self.errors_of(np.ones(len(self.wrong), bool))
         off = self.away is not None and self.tolerance is not None
         return SlicesFacts(
             rows=whole.rows, wrong=whole.wrong, tolerance=self.tolerance if off else UNSTATED,
@@ -130,7 +130,7 @@ def _words(task: Task, rule: TreeRule) -> str:
 
 def _count_slice(errors: RowErrors, inside: Booleans, task: Task, words: str, column: str = "") -> NamedErrorsFacts:
     """Rows, errors, rate, interval and p of a slice among some rows; of a declared column p is for more errors or fewer."""
-    found = errors.summed(inside)
+    found = errors.errors_of(inside)
     line = NamedErrorsFacts(column=column or UNSTATED, slice=words, **found.stated, low=None, high=None, p=None)
     if not found.rows or task.groups is not None:
         return line

@@ -119,9 +119,9 @@ def audit_report(
     with _witnesses(folder) as (anchors, unasked):
         gate = Gate(policy, folder.project(folder.config()), anchors)
         _amend(gate, merge, vouch, void)
-        known = None if DETAILS in folder.changed() else folder.details().audited
+        known = None if DETAILS in folder.changed_files() else folder.details().audited
         report = audit(gate, study=folder.outcome().folder, known=known.known if known else ())
-    again = [] if CANDIDATES in folder.changed() else replay(folder)
+    again = [] if CANDIDATES in folder.changed_files() else replay(folder)
     return report.but(flags=[*report.flags, *unasked, *again, *disagreements(folder, report)])
 
 
