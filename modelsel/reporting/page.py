@@ -90,7 +90,7 @@ def context(view: View) -> dict[str, object]:
         "pareto": slices.pareto(view) if view.ranked else [],
         "final": final.section(view),
         "predicted": predictions.section(view) if "classes" in outcome.task else predictions.of_numbers(view),
-        "shows": show.sections(view.details.get("shows", {})),
+        "shows": show.sections(view.folder),
         "note": view.config.get("note"),
         "importance": explanation.importance(view),
         "curve": curve.section(view),
