@@ -276,7 +276,7 @@ class BaseLearner:
         ValueError
             Where the description is not whole.
         """
-        return fitted_class(cls.fit).restored(description)
+        return fitted_class(cls.fit).of_description(description)
 
 
 class Path(Protocol):

@@ -464,7 +464,7 @@ def confusion(truth: Targets, predicted: Targets, weights: Floats | None, classe
 
 
 def right_answers(truth: Targets, classes: int) -> Outputs:
-    """Return the answers that are all right, and sure of it.
+    """Return answers that are all right, with score 1 for the true class.
 
     Parameters
     ----------

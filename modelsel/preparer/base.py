@@ -156,7 +156,7 @@ class BasePreparer:
         ValueError
             Where the description is not whole.
         """
-        return fitted_class(cls.fit).restored(description)
+        return fitted_class(cls.fit).of_description(description)
 
 
 @runtime_checkable

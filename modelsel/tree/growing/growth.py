@@ -201,7 +201,7 @@ def sorted_monotone(monotone: Monotone) -> tuple[tuple[str, str], ...] | None:
 
 
 def monotone_signs(monotone: Monotone, table: Table) -> tuple[int, ...]:
-    """Per feature whether answers may only rise (1) or fall (−1) with it; nothing where all of them may do both."""
+    """Per feature 1 where answers may only rise with it, −1 where they may only fall, else 0; empty without directions."""
     ways = dict(monotone or ())
     return tuple(DIRECTIONS.get(ways.get(one.name, ""), 0) for one in table.features) if ways else ()
 
