@@ -210,7 +210,8 @@ def audited(ledger: dict[str, Any], look: dict[str, Any], rows: int, then: dict[
     }
     whole = {**entry, "look": 1, "replay": False, "status": "revealed", "errors": None, "spent": 0.0, "changes": [], **look}
     test_set = {"id": "5d0c2f", "rows": rows, "looks": [whole], "sealed": {}, "policies": [], "refusals": [], "studies": 1,
-                "candidates": 1, "choices": None, "siblings": [], "next": then, "budget": None, "spent": look["price"]}  # fmt: skip
+                "candidates": 1, "choices": None, "siblings": [], "next": then, "budget": None,
+                "spent": look["price"]}  # fmt: skip
     return {"state": "warn", "ledger": ledger, "test_sets": [test_set], "flags": [], "next": then}
 
 

@@ -105,7 +105,7 @@ def replayed(study: StudyRecord) -> StudyRecord:
 
 AUDIT = audited(
     {"url": "sqlite:////home/someone/ledger.db", "entries": 4, "intact": True, "head": "a3:4:9f2c"},
-    {"look": 2, "study": "small-cart", "score": 0.2, "errors": 1, "interval": [0.004, 0.78], "price": 1.79, "flags": ["OVERLAP"],
-     "overlap": [{"with": "older", "rows": 3, "share": 0.6}]},
+    {"look": 2, "study": "small-cart", "score": 0.2, "errors": 1, "interval": [0.004, 0.78], "price": 1.79,
+     "flags": ["OVERLAP"], "overlap": [{"with": "older", "rows": 3, "share": 0.6}]},
     rows=5, then={"look": 3, "release": "predicted", "price": 1.79, "interval": [0.001, 0.86]},
 )  # fmt: skip
