@@ -81,6 +81,7 @@ def context(view: View) -> dict[str, object]:
         "fits": verdict.fits(outcome.fits),
         "look": verdict.look(outcome.test) if outcome.test and not outcome.test.refused else "",
         "width": words.extra_width(outcome.test) if outcome.test and not outcome.test.refused else "",
+        "sampled": verdict.sampled(outcome),
         "flags": verdict.grave(outcome),
         "findings": (found := facts.findings(view)),
         "minor": sum(one["severity"] in ("low", "info") for one in found),
