@@ -27,7 +27,7 @@ class Memory(TableSettings):
         table = TABLES.get(str(self.content))
         if table is None:
             fix = "hand it over in Python: modelsel.run(frame, target=...), or modelsel.open_run(RUN, data=frame)"
-            yield Problem("MSEL-380", "the table of this study is in nobody's memory here", "dataset.content", fix)
+            yield Problem("MSEL-380", "the table of this study is not in the memory of this process", "dataset.content", fix)
         elif table.task is None:
             yield from self.header_problems([column.name for column in table.columns])
 
@@ -37,7 +37,7 @@ class Memory(TableSettings):
         table = self._table
         if table.task is not None:
             return Loaded(*counting(table.task))
-        settled = self.settled([column.name for column in table.columns])
+        settled = self.settle([column.name for column in table.columns])
         drawn = draw_columns(settled, table.columns)
         if drawn is None:
             return settled._with_source(assemble(table.columns, settled, NAME))

@@ -30,7 +30,7 @@ def disagreements(folder: RunFolder, report: AuditShape | None = None) -> list[F
 
     Raises ConfigurationError for a study.json that cannot be read.
     """
-    outcome, changed = folder.outcome(), folder.changed()
+    outcome, changed = folder.outcome(), folder.changed_files()
     files = (f"{name} is not the file that the study wrote" for name in changed)
     looks = _looks_of(report) if report else [] if {CONFIG, DETAILS} & set(changed) else _looks_at_hand(folder, outcome)
     rows = None if CANDIDATES in changed else folder.candidates()
@@ -84,7 +84,7 @@ def _other_than_the_candidates(outcome: StudySummary, rows: Sequence[Row]) -> It
     """Compare the winner's scores with those of its row."""
     mine = next((row for row in rows if row.id == outcome.winner["id"]), None)
     if mine is None:
-        yield f"its winner {outcome.winner['id'][:8]} is none of the candidates"
+        yield f"its winner {outcome.winner['id'][:8]} is not one of the candidates"
         return
     cv = outcome.winner["cv"]
     for name, said, known in (("mean", cv["mean"], mine.mean), ("se", cv["se"], mine.se)):

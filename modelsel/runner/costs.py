@@ -45,7 +45,7 @@ class Sample:
 
 
 def samples(work: RunContext) -> Iterator[Sample]:
-    """One to load everything on, the smaller one, and the larger; none where a fold is itself hardly larger."""
+    """Sizes of the samples: one to warm up, a small and a large one; none where a fold is hardly larger."""
     fold = work.resampling.folds[0]
     few = min(FEW, len(fold.analysis) // FACTOR**2)
     if few >= FEWEST:

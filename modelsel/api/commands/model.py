@@ -146,13 +146,13 @@ def _predictions(outcome: "Outcome", data: object, beside: Beside) -> "Predictio
     if isinstance(data, str | Path):
         return predict_file(folder, Path(data), beside)
     if not outcome.classes.size:
-        table = outcome.model._known(data)
+        table = outcome.model._table_of(data)
         columns = _ends(folder, table, beside.interval)
         if beside.quantiles:
             columns |= forest_quantiles(ready(folder, progress().say), table, beside.quantiles)
         return _of_numbers(outcome.model.predict(data), {}, beside, columns)
     _refuse_what_numbers_have(beside)
-    table, scores = (known := outcome.model._known(data)), outcome.model.final_.scores(known)
+    table, scores = (known := outcome.model._table_of(data)), outcome.model.final_.scores(known)
     names = dict(zip(outcome.classes, outcome.task["classes"], strict=True))
     more = {"path": tree_paths(ready(folder, progress().say), table)} if beside.explain else {}
     if beside.sets is not None:
@@ -270,7 +270,7 @@ def tree_paths(predictor: Any, table: Table) -> list[str]:
     told = getattr(predictor.model, "paths", None)
     if told is None:
         fix = "the report's importance and dependence (explanations.importance=true) tell of any model"
-        raise ConfigurationError(Problem("MSEL-259", "a row has a path in a tree, and the model is none", "--explain", fix))
+        raise ConfigurationError(Problem("MSEL-259", "rows have paths in a tree, and the model is not one", "--explain", fix))
     return list(told(predictor.prepared(table)))
 
 
@@ -282,7 +282,7 @@ def forest_quantiles(predictor: Any, table: Any, asked: Sequence[float]) -> dict
         check_coverage(q, "--quantiles")
     told = getattr(predictor.model, "quantiles", None)
     if told is None:
-        what = "quantiles are those of a forest of numbers that keeps its rows, and the model is none"
+        what = "quantiles need a forest of numbers that keeps its rows, and the model is not one"
         fix = "run the study with learner.leaf.statistic=median (or quantile) of a forest, without target.transform"
         raise ConfigurationError(Problem("MSEL-293", what, "--quantiles", fix))
     prepared = predictor.prepared(table)

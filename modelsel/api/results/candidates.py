@@ -16,7 +16,7 @@ from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import Candidate, Integers, TaskKind
 from modelsel.record.candidates import OPTIONAL_PARTS, Row, varied_parameters
 from modelsel.record.folder import RunFolder
-from modelsel.record.tables import TABLES
+from modelsel.record.tables import TABLES, fold_lines
 from modelsel.record.tables import tables as table_rows
 
 # A candidate built again; its id says whether it was read back right.
@@ -114,16 +114,14 @@ def leaderboard(folder: RunFolder) -> pd.DataFrame:
 
 def folds(folder: RunFolder) -> pd.DataFrame:
     """Tidy: a row per candidate and fold with its score; `repeat` and the rows of either side beside it."""
-    facts = folder.details()["folds"]
-    return pd.DataFrame([
-        {"id": row.id, "learner": row.learner, "fold": fold, "repeat": facts["repeat"][fold],
-         "analysis": facts["analysis"][fold], "assessment": facts["assessment"][fold], "score": score}
-        for row in sorted(folder.candidates(), key=_order) for fold, score in enumerate(row.folds)
-    ])  # fmt: skip
+    rows = sorted(folder.candidates(), key=_order)
+    learners = {row.id: row.learner for row in rows}
+    lines = ({"id": line["id"], "learner": learners[line["id"]], **line} for line in fold_lines(folder, rows))
+    return pd.DataFrame(lines)
 
 
 def predictions(folder: RunFolder, labels: NDArray[np.generic], candidate: str | None = None) -> pd.DataFrame:
-    """Out of fold, of the winner (or of another candidate whose predictions are kept): row, truth, predicted, scores.
+    """Out-of-fold predictions of the winner, or of another candidate whose predictions are kept: row, truth, predicted, scores.
 
     `row` counts the rows of the source from 0; rows that no fold assessed are left out. Raises KeyError for a candidate whose
     predictions are not on record.
@@ -133,7 +131,7 @@ def predictions(folder: RunFolder, labels: NDArray[np.generic], candidate: str |
     if wanted not in found.ids:
         raise KeyError(f"predictions are kept of {', '.join(found.ids)}; candidate(id).fit() gives the others' estimators")
     at = found.ids.index(wanted)
-    known = found.known(at)
+    known = found.assessed_by(at)
     truth, said = found.truth[known], found.predicted[at][known]
     frame = pd.DataFrame({
         "row": _source_rows(folder)[known], "fold": folder.fold()[known, 0],
@@ -170,7 +168,7 @@ def _source_rows(folder: RunFolder) -> Integers:
 
 
 def _parameter_value(name: str, text: str) -> object:
-    """`none` is no value, but of a part it is a name."""
+    """The value of a parameter: `none` means no value, except where it names a part."""
     return text if name in OPTIONAL_PARTS else value(text)
 
 

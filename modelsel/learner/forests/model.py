@@ -153,10 +153,10 @@ class ForestModel(FittedModel):
         )  # fmt: skip
 
     def predict(self, table: Table) -> Codes:
-        return np.asarray(self.polled(table).argmax(axis=1).astype(np.int32))
+        return np.asarray(self.poll(table).argmax(axis=1).astype(np.int32))
 
     def scores(self, table: Table) -> Floats:
-        votes = self.polled(table)
+        votes = self.poll(table)
         return np.asarray(votes / votes.sum(axis=1, keepdims=True))
 
     def describe(self) -> Description:
@@ -169,7 +169,7 @@ class ForestModel(FittedModel):
         }  # fmt: skip
         return Description("forest", facts, arrays)
 
-    def polled(self, table: Table) -> Integers:
+    def poll(self, table: Table) -> Integers:
         """Add up votes per row and class."""
         quick = load_compiled("forest_predict") if self.packable else None
         packed = None if quick is None else self.packed
@@ -280,7 +280,7 @@ class NumberForestModel(FittedModel):
 
     def predict(self, table: Table) -> Floats:
         """Return the mean of what the trees say."""
-        return self.ballot.read(self.votes.polled(table)[:, 0], len(self.votes.trees) - 1)
+        return self.ballot.read(self.votes.poll(table)[:, 0], len(self.votes.trees) - 1)
 
     def describe(self) -> Description:
         """Describe the model: that of its votes, and how they are read."""
@@ -385,11 +385,11 @@ def restore_quantiles(description: Description) -> QuantileForestModel:
         np.asarray(arrays["kept_numbers"], np.float64), np.asarray(arrays["kept_first"], np.int64),
         np.asarray(arrays["kept_rank"], np.int32), np.asarray(arrays["kept_weight"], np.float64),
     )  # fmt: skip
-    _demand(0 < q < 1, "its quantile is none")
+    _demand(0 < q < 1, "its quantile is not between 0 and 1")
     _demand(np.isfinite(kept.numbers).all() and (np.diff(kept.numbers) > 0).all(), "its numbers do not ascend")
     first, leaf = kept.first, means.votes.nodes[:, TEST] == LEAF
     _demand(len(first) == len(leaf) + 1 and first[0] == 0 and (np.diff(first) >= 0).all(), "rows do not fit the nodes")
     _demand((np.diff(first)[leaf] > 0).all() and first[-1] == len(kept.rank) == len(kept.weight), "a leaf has no rows")
     _demand(((kept.rank >= 0) & (kept.rank < len(kept.numbers))).all(), "a rank is out of range")
-    _demand((kept.weight > 0).all(), "a weight is none")
+    _demand((kept.weight > 0).all(), "a weight is not above 0")
     return QuantileForestModel(means, kept, q)

@@ -307,7 +307,7 @@ class CellResultBuilder:
     """The result of a cell while its candidates answer, in any order."""
 
     def __init__(self, candidates: Sequence[Candidate], rows: int, classes: int, scores: bool, spare: bool = False) -> None:
-        """Begin with no answer. With `spare` class scores that nobody reads are asked for, too; who has none lacks nothing."""
+        """Begin without answers. `spare`: class scores are also asked for where no measure needs them, and may be absent."""
         self.learners = [candidate.learner for candidate in candidates]
         self.classes = classes
         self.bytes_each = max(1, rows * (8 * max(classes, 1) if scores or spare or not classes else 4))

@@ -38,7 +38,7 @@ def is_one_of(*types: str) -> Callable[[BaseException], bool]:
 
 
 def open_pool(kind: str, scheduler: str | None, jobs: int, work: object, wait: float = 60.0) -> AbstractContextManager[Cluster]:
-    """Open a pool for the block. ConfigurationError when a package is missing, or nobody is there who could compute."""
+    """Open a pool for the block. ConfigurationError when a package is missing or there are no workers."""
     if kind == "dask":
         distributed = _import_package("dask.distributed", kind, "pip install 'modelsel[dask]'")
         return dask_cluster(distributed, scheduler, jobs, work, wait)
@@ -271,7 +271,7 @@ class Stored:
 
 @contextmanager
 def ray_cluster(ray: ModuleType, jobs: int, work: object) -> Iterator[Cluster]:
-    """A cluster that was not there before is ended with the run, and reports to nobody.
+    """A Ray cluster for the block: one that was started for it is ended with it, and sends no usage reports.
 
     At least two jobs: one would be done in the parent, and what kills a worker must not kill the study.
     """
