@@ -137,7 +137,7 @@ def code() -> Callable[[str], AbstractContextManager[None]]:
         compiled, asked = {"kernels": True, "plain": False}[which], _Asked(compiler._modules())
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(compiler, "_modules", lambda: asked)
-            patch.setattr(compiler, "wanted", lambda: compiled)
+            patch.setattr(compiler, "is_wanted", lambda: compiled)
             compiler._load.cache_clear()
             try:
                 yield

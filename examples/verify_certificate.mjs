@@ -343,6 +343,7 @@ function leastPrice(check, record, entry, answer, work) {
   const look = entry.facts;
   const seals = record.seals(entry, paid(look));
   if (look.metric === "closing") return look.counted ? answer.answers.length * Math.log(look.n + 1) : null;
+  if (look.plan && (answer.released?.cell ?? null) !== null) return leastOfPlan(look, answer);
   const counted = COUNTED_SYMBOLS.includes(answer.symbol);
   if (!SHARES.includes(look.metric.split(":")[0]) || seals.length === 0 || (!counted && (answer.errors ?? null) === null)) return null;
   check(5, !counted || ofOneAnswer(look, answer), `${called(look)}: score, count and counts left possible are of one answer`);
@@ -361,8 +362,33 @@ function leastPrice(check, record, entry, answer, work) {
   if (!(low >= 0 && low <= high && high <= look.n)) throw new Error("counts outside of 0 … n");
   if ((work.left -= high - low) < 0) throw new Error("too much to compute");
   const rate = look.cv_error ?? look.cv_mean;
-  const [v, r] = rate >= 0 && rate <= 1 && look.cv_rows > 0 ? [rate, look.cv_rows] : [0.5, 1];
-  return -Math.log(0.1 / (steps + 1) + 0.9 * betaBinomial(low, high, look.n, Math.max(0.5, r * v), Math.max(0.5, r * (1 - v)))) + FAILED;
+  return ofForecast(low, high, look.n, steps, foretells(rate, look) ? [rate, look.cv_rows] : [0.5, 1]) + FAILED;
+}
+
+const foretells = (rate, look) => typeof rate === "number" && rate >= 0 && rate <= 1 && look.cv_rows > 0;
+
+function ofForecast(low, high, n, steps, [v, r]) {
+  return -Math.log(0.1 / (steps + 1) + 0.9 * betaBinomial(low, high, n, Math.max(0.5, r * v), Math.max(0.5, r * (1 - v))));
+}
+
+// A bounded loss: the symbols of its plan, the count of errors beside it, the rows above a cap by the best forecast of them.
+function leastOfPlan(look, answer) {
+  const { plan, n } = look;
+  const { cell } = answer.released;
+  const k = answer.released.k ?? null;
+  const [errors, rows] = [answer.errors ?? null, answer.above?.rows ?? null];
+  if (![errors, rows].every((count) => count === null || (Number.isInteger(count) && 0 <= count && count <= n))) throw new Error("counts outside of 0 … n");
+  const [below, above] = [Math.max(0, (cell - 0.5) / plan.steps), Math.min(1, (cell + 0.5) / plan.steps)];
+  let least = (k === null ? 0 : Math.log(4) - Math.abs(k - 1) * Math.log(0.6)) - Math.log((127 / 128) * ofCell(plan, below, above)) + FAILED;
+  if (errors !== null) {
+    const told = look.release === "predicted" && foretells(look.cv_error, look);
+    least += told ? ofForecast(errors, errors, n, n, [look.cv_error, look.cv_rows]) : Math.log(n + 1);
+  }
+  if (rows !== null) {
+    const ofTerm = (count) => (count ? count * Math.log(count / n) : 0);
+    least -= Math.log(0.1 / (n + 1) + 0.9 * Math.exp(choose(n, rows) + ofTerm(rows) + ofTerm(n - rows)));
+  }
+  return least;
 }
 
 function ofOneAnswer(look, answer) {
@@ -524,8 +550,6 @@ function ofPlan(check, look, answer, nats) {
     const good = Number.isInteger(rows) && close(ofCounts(check, look, rows, rows, nats), interval, WIDE);
     check(6, good, `${called(look)}: the interval of the ${rows} rows above the cap is that of their number`);
   }
-  const least = (wealth ? Math.log(4) - Math.abs(k - 1) * Math.log(0.6) : 0) - Math.log((127 / 128) * ofCell(look.plan, below, above));
-  check(5, answer.price >= least - NEAR, `${called(look)}: its price is ${answer.price}, its answer costs ${least.toFixed(4)}`);
   return ends.map((end) => origin + width * end).sort((one, other) => one - other);
 }
 

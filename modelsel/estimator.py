@@ -47,7 +47,7 @@ from modelsel.dataset.frame import (
 )
 from modelsel.dataset.in_memory import of_columns
 from modelsel.dataset.labels import held_labels, own_type
-from modelsel.dataset.refused import demand_labels, explained
+from modelsel.dataset.refused import demand_labels, explain_refusals
 from modelsel.dataset.targets import OF_FITS, check_squares
 from modelsel.dataset.weights import AUTO as WEIGHTS
 from modelsel.dataset.weights import decide_weights
@@ -228,7 +228,7 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         own = {name: getattr(self, name) for name in OWN}
         if not deep:
             return own
-        known = flat(spec_of(self._built()[0]))
+        known = flat(spec_of(self._build()[0]))
         return {**{name: value for name, value in known.items() if name != "kind"}, **own}
 
     def set_params(self, **params: object) -> Self:
@@ -271,13 +271,13 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = True
         return tags
 
-    def _built(self) -> LearnerAndSteps:
+    def _build(self) -> LearnerAndSteps:
         """Build the learner and its preparation steps."""
         return build(self.learner, self.settings, self.context)
 
     def _check_target(self) -> None:
         """Build the learner, before rows are looked at; ValueError where it predicts what this estimator does not."""
-        spec, _ = self._built()
+        spec, _ = self._build()
         own = self.context.task
         other, door = ("classes", "classifier") if own == "numbers" else ("numbers", "regressor")
         if own not in getattr(spec, "reads", CLASS_TASKS):
@@ -286,7 +286,7 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _fit_on(self, task: Task) -> Self:
         """Fit on the rows of a task that have weight; ValueError where the learner cannot be fitted on them."""
-        spec, preparers = self._built()
+        spec, preparers = self._build()
         rows = positions(task) if task.weights is None else np.flatnonzero(task.weights > 0)
         if len(rows) == 0:
             raise ValueError("All sample weights are zero: no row is left to fit on.")
@@ -394,7 +394,7 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
     def _cut(self) -> PrunedView:
         return self._tree().cut
 
-    def _known(self, X: Any) -> Table:
+    def _table_of(self, X: Any) -> Table:
         """Read X as a table of the fitted features."""
         if "final_" not in vars(self):  # scikit-learn's own check builds all its tags first
             check_is_fitted(self)
@@ -489,7 +489,7 @@ class Classifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
         >>> classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).predict([[5.0]]).tolist()
         ['b']
         """
-        table = self._known(X)
+        table = self._table_of(X)
         labels: NDArray[np.generic] = self.classes_.take(np.asarray(self.final_.predict(table), np.int32))
         return labels
 
@@ -512,7 +512,7 @@ class Classifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
         >>> classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).predict_proba([[5.0]]).tolist()
         [[0.0, 1.0]]
         """
-        table = self._known(X)
+        table = self._table_of(X)
         return self.final_.scores(table)
 
     @available_if(has_decisions)  # type: ignore[untyped-decorator]
@@ -535,7 +535,7 @@ class Classifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
         >>> (machine.decision_function([[0.0], [3.0]]) > 0).tolist(), hasattr(machine, "predict_proba")
         ([False, True], False)
         """
-        return one_column(self.final_.decisions(self._known(X)))
+        return one_column(self.final_.decisions(self._table_of(X)))
 
     @property
     def scores_are(self) -> str:
@@ -547,7 +547,7 @@ class Classifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
         ('probabilities', 'decision values')
         """
         final = vars(self).get("final_")
-        return scores_are(self._built()[0] if final is None else final.model)
+        return scores_are(self._build()[0] if final is None else final.model)
 
     @property
     def decides(self) -> bool:
@@ -559,7 +559,7 @@ class Classifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
         (False, True)
         """
         final = vars(self).get("final_")
-        own = self._built()[0] if final is None else final.model
+        own = self._build()[0] if final is None else final.model
         return bool(getattr(own, "decides", False))
 
     def __sklearn_tags__(self) -> Any:
@@ -649,7 +649,7 @@ class Regressor(RegressorMixin, LearnerEstimator):  # type: ignore[misc]
         >>> regressor("median").fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 9.0]).predict([[5.0]]).tolist()
         [2.0]
         """
-        return np.asarray(self.final_.predict(table), np.float64) if len(table := self._known(X)) else np.empty(0)
+        return np.asarray(self.final_.predict(table), np.float64) if len(table := self._table_of(X)) else np.empty(0)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that floors score poorly."""
@@ -660,7 +660,7 @@ class Regressor(RegressorMixin, LearnerEstimator):  # type: ignore[misc]
 
 def task_of(estimator: Any, X: object, y: object, sample_weight: object = None) -> tuple[Task, NDArray[np.generic]]:
     """The task of a call of `fit`, and the labels of its classes; the estimator learns its features' number and names."""
-    with explained(y, count_rows(X), numbers=False):
+    with explain_refusals(y, count_rows(X), numbers=False):
         held = held_labels(y) if own_type(y) else None
         table, found, reading = _training(estimator, X, y if held is None else held[1])
         if not countable(found):
@@ -698,7 +698,7 @@ def weights_of(sample_weight: object, values: object) -> Floats | None:
 
 def numbers_of(estimator: Any, X: object, y: object, sample_weight: object = None) -> NumberTask:
     """The task of a call of `fit` with numbers as targets; the estimator learns its features' number and names."""
-    with explained(y, count_rows(X), numbers=True):
+    with explain_refusals(y, count_rows(X), numbers=True):
         table, found, reading = _training(estimator, X, y, numeric=True)
         check_squares(np.asarray(found, np.float64), OF_FITS)
     task = NumberTask(

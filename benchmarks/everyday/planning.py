@@ -1,8 +1,9 @@
 """Planning: how long it takes, and how near the predicted cost is to what then happens.
 
 Composing, expanding, ids, batches, reading and splitting the rows, the estimate from trials on few rows and the printed lines
-are timed as `modelsel plan` does them after its imports. Predictions are compared with a run in a process of its own, with two
-threads: wall-clock seconds of the whole run, and the most memory held at once beyond what was held before it.
+are timed as `modelsel plan` does them after its imports. Predictions for one worker are compared with a run in a process of
+its own: seconds of a processor, which a busy machine leaves as they are, and the most memory held at once beyond what was held
+before it.
 """
 
 import json
@@ -11,7 +12,7 @@ import sys
 from collections.abc import Iterable
 
 from benchmarks.common.places import DATA
-from benchmarks.common.timing import Row, seconds
+from benchmarks.common.timing import Row, processor
 
 WAVEFORM = "dataset=waveform"
 MUSHROOM = DATA / "mushroom.csv"
@@ -53,16 +54,16 @@ config = compose(sys.argv[1:], None)
 material = prepare(config)
 task, folds = material.development, material.resampling
 plan = make(resolve(config.candidates, task, config.seed), task, folds)
-cost = estimate(RunContext(task, folds, plan, config.measure, config.seed), Pool("threads", 2))
+cost = estimate(RunContext(task, folds, plan, config.measure, config.seed), Pool("sequential"))
 give_back()  # what the trials have freed is not to serve the run
 before = held("VmRSS")
 Path("/proc/self/clear_refs").write_text("5")  # the most that was held is counted from here
 with tempfile.TemporaryDirectory() as folder, Journal(Path(folder)) as journal:
-    start, work = time.perf_counter(), time.process_time()
-    results = run(plan, task, folds, config.measure, Pool("threads", 2), journal, seed=config.seed)
-    took, work = time.perf_counter() - start, time.process_time() - work
+    start = time.process_time()
+    results = run(plan, task, folds, config.measure, Pool("sequential"), journal, seed=config.seed)
+    took = time.process_time() - start
 assert results.counts["ok"] == len(plan.candidates) and results.computed == len(plan.cells)
-print(json.dumps([cost.seconds, took, cost.memory, held("VmHWM") - before, work]))
+print(json.dumps([cost.seconds, took, cost.memory, held("VmHWM") - before]))
 """
 
 
@@ -82,8 +83,8 @@ def planned(name: str, leaves: int, most: float | None = None) -> Row:
 
     words = ("dataset=iris", "learner=cart", DEEP % leaves)
     compose(("dataset=iris",))  # imports and Hydra's first composition are start-up
-    first = seconds(lambda: plan(words))
-    took = tuple(seconds(lambda: plan(words)) for _ in range(TURNS))
+    first = processor(lambda: plan(words))
+    took = tuple(processor(lambda: plan(words)) for _ in range(TURNS))
     note = f"the first time {first:.2f} s, kernels' loading included"
     median = sorted(took)[TURNS // 2]
     return Row(name, "one second", took, median, 1.0, equal="every candidate is in one batch", most=most, note=note)
@@ -115,8 +116,7 @@ def predicted(name: str, words: tuple[str, ...]) -> Iterable[Row]:
         ratios = tuple(turn[at] / turn[at + 1] for turn in turns)
         unit = 1 if what == "time" else 1 / 2**20
         said, was = (sorted(turn[at + i] for turn in turns)[TURNS // 2] * unit for i in (0, 1))
-        work = sorted(turn[4] for turn in turns)[TURNS // 2]
-        note = f"{work:.2f} s of processors" if what == "time" else f"MiB: predicted {said:.0f}, held {was:.0f}"
+        note = "" if what == "time" else f"MiB: predicted {said:.0f}, held {was:.0f}"
         times = (was, said) if what == "time" else (float("nan"), float("nan"))
         yield Row(
             f"predicted {what}: {name}", f"the {what} that the run took", ratios, *times,

@@ -148,7 +148,7 @@ def shares(work: Callable[[], object]) -> str:
             depth -= 1
             inside += time.thread_time() - start if depth == 0 else 0.0
 
-    assert compiler.wanted()
+    assert compiler.is_wanted()
     with patch.object(Dispatcher, "__call__", timed):
         spent = processor(work)
     load = f"load {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores"

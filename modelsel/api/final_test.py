@@ -15,7 +15,7 @@ from modelsel.dataset.weights import weigh_as_recorded
 from modelsel.guard.gate import Gate, keep_answer
 from modelsel.guard.reporting.audit import audit
 from modelsel.guard.requests import LookRequest, TestSetDeclaration
-from modelsel.record.folder import RunFolder, unfinished
+from modelsel.record.folder import RunFolder, is_unfinished
 from modelsel.record.mlflow.track import Tracker
 from modelsel.record.refit import ask_model, ready
 from modelsel.reporting import page
@@ -46,7 +46,7 @@ def open_test(
     scores = sealing.measure.needs_scores
     seen = out_of_fold(assessed, sealing)
     ask = LookRequest(
-        sealing, chosen, lambda table: ask_model(folder, model, table, scores), seen=seen, unfinished=unfinished
+        sealing, chosen, lambda table: ask_model(folder, model, table, scores), seen=seen, unfinished=is_unfinished
     )  # fmt: skip
     result = gate.look(ask)
     with keep_answer(result) as released:

@@ -310,7 +310,7 @@ class Outcome(core.StudySummary):
         if self.classes.size:
             what = "intervals are those of numbers, and this model predicts classes"
             raise ConfigurationError(Problem("MSEL-293", what, "predict_interval", "take predict(..., sets=0.9)"))
-        low, high = intervals_of(kept_folds(self._folder), self.model._known(data), coverage)
+        low, high = intervals_of(kept_folds(self._folder), self.model._table_of(data), coverage)
         return pd.DataFrame({"prediction": self.model.predict(data), "low": low, "high": high})
 
     def alternatives(

@@ -75,7 +75,7 @@ class Sweep:
 
     @property
     def folder(self) -> Path:
-        """Where it lies.
+        """The folder of the sweep.
 
         Examples
         --------

@@ -690,7 +690,7 @@ def _quantiles(verdict, look, answer, nats):
 
 
 def _planned(verdict, look, answer, nats):
-    """Compute the limits of a bounded loss from the plan in the intent and the symbols shown, and check what these cost."""
+    """Compute the limits of a bounded loss from the plan in the intent and the symbols shown."""
     plan, cell, k = look.plan, answer.released.cell, answer.released.k
     steps, wealth = plan.steps, plan.bets is not None
     whole = type(cell) is int and 1 <= steps <= MOST_STEPS and 0 <= cell <= steps and (type(k) is int) == wealth
@@ -706,9 +706,6 @@ def _planned(verdict, look, answer, nats):
         verdict.check(0 < plan.units <= look.n * (1 + NEAR), f"{name}: no more units than rows")
         found = _by_score(plan, below, above, nats)
     _capped(verdict, look, answer, nats)
-    least = log(4) - abs(k - 1) * log(0.6) if wealth else 0.0
-    least -= log((1 - 1 / 128) * _between_edges(plan, below, above))
-    verdict.check(answer.price >= least - NEAR, f"{name}: its price is no less than that of what was shown, {least:.4f}")
     return sorted(plan.origin + plan.width * end for end in found)
 
 
@@ -815,6 +812,8 @@ def _least(verdict, look, answer, seals):
     symbol, n, errors = str(answer.symbol), look.n, answer.errors
     if look.metric == "closing":
         return sum(log(n + 1) for _ in answer.answers) if look.counted else None
+    if look.plan and answer.released and answer.released.cell is not None:
+        return _least_of_plan(look, answer)
     if look.metric.partition(":")[0] not in SHARES or not seals or (symbol not in BOUND and errors is None):
         return None
     shown = symbol not in BOUND or _counted(look, answer)  # beside another value a count is shown and paid for, too
@@ -832,15 +831,39 @@ def _least(verdict, look, answer, seals):
         verdict.check(good, f"{_name(look)}: it leaves the counts possible that round to 1/{steps}")
     if look.release != "predicted":
         return log(steps + 1) - log1p(-FAILED)
-    rate = look.cv_error if look.cv_error is not None else look.cv_mean
-    usable = isfinite(rate) and 0 <= rate <= 1 and look.cv_rows > 0
     if not 0 <= low <= high <= n:
         raise ValueError("counts out of range")
     verdict.steps += high - low
     if verdict.steps > MOST_STEPS:
         raise ValueError("too much to compute")
-    mass = _mass(low, high, n, *((rate, look.cv_rows) if usable else (0.5, 1)))
+    rate = look.cv_error if look.cv_error is not None else look.cv_mean
+    mass = _mass(low, high, n, *((rate, look.cv_rows) if _foretells(rate, look) else (0.5, 1)))
     return -log(PRIOR / (steps + 1) + (1 - PRIOR) * mass) - log1p(-FAILED)
+
+
+def _foretells(rate, look):
+    """Say whether a rate of errors, and the rows that it was found on, foretell a count."""
+    return rate is not None and isfinite(rate) and 0 <= rate <= 1 and look.cv_rows > 0
+
+
+def _least_of_plan(look, answer):
+    """What the symbols of a bounded loss and the counts beside it cost; rows above a cap by the forecast that fits best."""
+    plan, cell, k, n = look.plan, answer.released.cell, answer.released.k, look.n
+    least = 0.0 if k is None else log(4) - abs(k - 1) * log(0.6)
+    edges = max(0.0, (cell - 0.5) / plan.steps), min(1.0, (cell + 0.5) / plan.steps)
+    least -= log((1 - 1 / 128) * _between_edges(plan, *edges)) + log1p(-FAILED)
+    rows, errors = answer.above and answer.above.rows, answer.errors
+    if not all(count is None or (type(count) is int and 0 <= count <= n) for count in (rows, errors)):
+        raise ValueError("counts out of range")
+    if errors is not None:
+        told = look.release == "predicted" and _foretells(look.cv_error, look)
+        mass = _mass(errors, errors, n, look.cv_error, look.cv_rows) if told else 0.0
+        least += -log(PRIOR / (n + 1) + (1 - PRIOR) * mass) if told else log(n + 1)
+    if rows is not None:
+        ways = lgamma(n + 1) - lgamma(rows + 1) - lgamma(n - rows + 1)
+        best = exp(ways + sum(count * log(count / n) for count in (rows, n - rows) if count))
+        least -= log(PRIOR / (n + 1) + (1 - PRIOR) * best)
+    return least
 
 
 def _mass(low, high, n, rate, rows):

@@ -250,7 +250,7 @@ def _place(command: str, words: Sequence[str], composed: DictConfig) -> Iterator
         return
     root = runs_folder(composed.get("runs"))
     own = str(composed.hydra.sweep.dir)
-    known = None if settings.learns else SweepFolder.interrupted(root, words)
+    known = None if settings.learns else SweepFolder.find_interrupted(root, words)
     if known is not None and own and known.path != Path(own).resolve():
         known = None
     if known is not None:

@@ -275,7 +275,7 @@ def share_interval(scores: Floats, left: Integers, units: int, level: float, row
 
 
 def draws(size: int, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
-    """Yield how often each unit is drawn, resamples × units, in blocks; a resample that leaves nobody out is drawn again."""
+    """Yield how often each unit is drawn, resamples × units, in blocks; a resample that holds every unit is drawn again."""
     block = max(1, CELLS // size)
     done = 0
     while done < resamples:

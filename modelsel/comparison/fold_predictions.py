@@ -89,10 +89,10 @@ def bbc_of_folds(
                     picked.append(rule.choose(drawn))
                     made.append(anew.get(picked[-1]))
                     chosen.append((int(np.searchsorted(candidates, picked[-1])), draw == 0))
-        scores.extend(_with(score.left(chosen), made, 0))
+        scores.extend(_with(score.left_out_means(chosen), made, 0))
         left.extend(int(out.sum()) for _, out in chosen)
         for at, (name, one) in enumerate(others.items(), 1):
-            reached[name].extend(_with(one.left(chosen), made, at))
+            reached[name].extend(_with(one.left_out_means(chosen), made, at))
     if not np.isfinite(scores).any():
         return None
     worth = effective_rows(len(rows), None if weights is None else weights[rows]) if measure.zero_one else None
@@ -125,7 +125,7 @@ class _Again:
 
 
 def _with(scores: Sequence[float], made: Sequence[Sequence[float] | None], which: int) -> list[float]:
-    """The scores, in the place of some of them those of what was made anew."""
+    """The scores, with those of candidates that were made anew in the place of their old ones."""
     return [own if anew is None else anew[which] for own, anew in zip(scores, made, strict=True)]
 
 
@@ -147,7 +147,7 @@ class _Scores:
     def all(self, draws: Floats) -> Floats:
         return self._under(self._all, draws)
 
-    def left(self, chosen: Sequence[tuple[int, Booleans]]) -> list[float]:
+    def left_out_means(self, chosen: Sequence[tuple[int, Booleans]]) -> list[float]:
         """Means over folds of the candidate that each draw chose, on the units that the draw left out."""
         means, draws_of = [float("nan")] * len(chosen), dict[int, list[int]]()
         for at, (candidate, _) in enumerate(chosen):

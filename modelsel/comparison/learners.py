@@ -213,7 +213,7 @@ def _pairs(
 
 
 def _over_folds(runs: Sequence[ComparedRun], first: str, second: str, rope: float) -> Posterior | None:
-    """The hierarchical test of the differences on every fold of every data set, whose order is nobody's business."""
+    """The hierarchical test of the differences on every fold of every data set; their order does not matter."""
     found = sorted((np.round(run.of(second).folds - run.of(first).folds, 12).tolist(), run.ratio) for run in runs)
     if min(len(folds) for folds, _ in found) < 2:
         return None

@@ -132,7 +132,7 @@ def _with_label(best: EntryResult, label: str) -> EntryResult:
 
 
 def _merge(runs: Sequence[ComparedRun]) -> ComparedRun:
-    """One run of all entries of a data set that every set of folds has."""
+    """Merge the runs of one data set into one, of the entries that all of them have."""
     foldings = sorted({run.resampling for run in runs})
     sides = [{best.learner: best for run in runs if run.resampling == one for best in run.best} for one in foldings]
     shared = [name for name in sides[0] if all(name in side for side in sides)]

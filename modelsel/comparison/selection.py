@@ -440,7 +440,7 @@ def is_small(rows: int, folds: int, entries: int) -> bool:
 
 
 def affordable(plan: Plan, who: Sequence[int], always: int) -> list[int]:
-    """The first `always`, and of the others the best of those whose batches fit into a share of the plan's."""
+    """The first `always` candidates, and the best others as long as their batches stay within a share of the plan's."""
     batch = {member: number for number, one in enumerate(plan.batches) for member in one.members}
     taken = {batch[member] for member in who[:always]}
     kept = list(who[:always])

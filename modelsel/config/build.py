@@ -295,7 +295,7 @@ class Builder:
             return None
 
     def _no_name(self, group: str, spec: object, where: str) -> None:
-        """Add the problem that a part is missing, or named by something that is no name."""
+        """Add the problem that a part is missing, or that something else than a name stands for it."""
         found = spec.get(KIND) if isinstance(spec, Mapping) else spec
         if isinstance(found, bool):
             fix = "YAML reads off, on, yes, no as truth values: put the name in quotes"

@@ -52,7 +52,7 @@ from modelsel.core.types import Candidate, TaskKind
 from modelsel.dataset.base import DataSource
 from modelsel.dataset.files import bare
 from modelsel.guard.policy.base import Policy
-from modelsel.kernels.compiler import wanted as kernels_wanted
+from modelsel.kernels.compiler import is_wanted as kernels_wanted
 from modelsel.measure.base import BaseMeasure
 from modelsel.measure.beside import bounding_measures
 from modelsel.rule.base import BaseRule
@@ -124,7 +124,7 @@ class Config:
 
     @property
     def chooses_by_default(self) -> bool:
-        """Say whether nobody declared the measure, and the one of classes stands in."""
+        """Say whether the measure was left to its default, which is one of classes."""
         return MEASURE in self.unsaid and self.task != REGRESSION
 
     @cached_property

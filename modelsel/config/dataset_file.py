@@ -11,7 +11,7 @@ import yaml  # type: ignore[import-untyped]
 
 from modelsel.config.overrides import LISTS
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.proposal import written
+from modelsel.core.proposal import write_value
 
 
 def is_dataset_file(word: str) -> bool:
@@ -34,7 +34,7 @@ def lines_of(path: str | Path) -> list[str]:
     twice = sorted({key for key, _ in settings if key not in LISTS and [name for name, _ in settings].count(key) > 1})
     if twice:
         raise ConfigurationError(Problem("MSEL-210", f"settings that occur twice: {', '.join(twice)}", str(path), "keep one"))
-    return [f"dataset={kinds[0]}", *(f"{key}={written(value)}" for key, value in settings)]
+    return [f"dataset={kinds[0]}", *(f"{key}={write_value(value)}" for key, value in settings)]
 
 
 def _pairs(text: str) -> list[tuple[str, object]]:

@@ -72,7 +72,7 @@ class AdaptiveEntry:
 
     @cached_property
     def stand_ins(self) -> tuple[Candidate, ...]:
-        """As many candidates as there are trials, drawn at random: what a plan counts in their place."""
+        """Draw as many candidates at random as there will be trials: a plan counts these in their place."""
         rng = generator(self.seed, "search", digest(self.name))
         drawn = (self.options.draw(rng) for _ in range(self.trials))
         made = (Candidate(learner, preparers, self.name, "", trial) for trial, (learner, preparers) in enumerate(drawn, 1))
@@ -375,7 +375,7 @@ def _draw(value: object, builder: Builder, where: str) -> int:
 
 
 def _invalid(candidates: Sequence[Candidate]) -> Iterator[Problem]:
-    """Each reason once, with how many candidates it concerns and the first entry that has it."""
+    """Yield each reason why candidates are invalid, with their number and the first entry concerned."""
     reasons: dict[tuple[str, str], int] = {}
     for candidate in candidates:
         for problem in invalid(candidate.learner):

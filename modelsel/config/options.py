@@ -20,7 +20,7 @@ Offered = TypeVar("Offered", covariant=True)
 
 
 class Choosing(Protocol):
-    """Somebody who makes choices by name, each within what is declared."""
+    """A source of choices by name, each within what is declared: a random generator, or a search."""
 
     def place(self, name: str, count: int, ordered: bool) -> int:
         """Choose one of `count` options by its number from 0; `ordered` says that neighbouring options are alike."""
@@ -136,7 +136,7 @@ class Drawn:
         return _plain(objects.read_parameter(self.name).rvs(random_state=np.random.RandomState(int(rng.integers(2**32)))))
 
     def suggest(self, ask: Choosing, name: str) -> object:
-        """Choose a quantile of it. AttributeError for a distribution that knows none (`ppf`)."""
+        """Choose a quantile of the distribution. AttributeError for one without `ppf`."""
         return _plain(objects.read_parameter(self.name).ppf(ask.number(name, 0.0, 1.0, False, False)))
 
     def corners(self) -> Iterator[object]:
@@ -239,7 +239,7 @@ def _plain(found: object) -> object:
 
 
 def only(value: Chosen) -> ListedValues[Chosen]:
-    """No choice."""
+    """The options that leave no choice: one value."""
     return ListedValues((value,))
 
 

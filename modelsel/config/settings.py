@@ -326,7 +326,7 @@ class PoolSettings:
     wait: float = number(60.0, least=0.0, help="seconds to wait for the workers of a scheduler")
 
     def problems(self, limit: LimitSettings) -> tuple[Problem, ...]:
-        """A package that is not here, a limit that nobody could hold: workers are stopped by `processes` alone."""
+        """Problems of a pool: a package that is not installed, or a limit without `processes`, which alone can stop workers."""
         return (*self._missing(), *(self._unheld() if limit.any and self.kind not in HOLD_LIMITS else ()))
 
     def _missing(self) -> tuple[Problem, ...]:

@@ -34,7 +34,7 @@ class Described:
         return Description("", {name: value for name, value in found.items() if name not in arrays}, arrays)
 
     @classmethod
-    def restored(cls, description: Description) -> Self:
+    def of_description(cls, description: Description) -> Self:
         """Read back what `describe` wrote.
 
         Raises

@@ -13,7 +13,7 @@ Value = TypeVar("Value")
 
 
 class LRUCache(Generic[Value]):
-    """Holds `size` values, the least recently used one gives way. Threads that want the same value wait for who makes it.
+    """A cache of `size` values, least recently used ones leave first. Threads that want a value wait while another makes it.
 
     `most` is what all together may weigh; a value that weighs more alone stands alone.
     """
@@ -46,7 +46,7 @@ class LRUCache(Generic[Value]):
         return sum(map(self._weigh, self._values.values()))
 
     def _make(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """Make a value, unless somebody has while we waited."""
+        """Make a value, unless another thread has made it in the meantime."""
         with self._lock:
             if key in self._values:
                 return self._values[key]

@@ -39,7 +39,7 @@ class Proposal:
     @property
     def override(self) -> str:
         """The setting in Hydra's grammar, as it is handed over in Python."""
-        return f"{self.setting}={written(self.value)}"
+        return f"{self.setting}={write_value(self.value)}"
 
 
 def is_bare(text: str) -> bool:
@@ -47,14 +47,14 @@ def is_bare(text: str) -> bool:
     return BARE.fullmatch(text) is not None and text.lower() not in TAKEN
 
 
-def written(value: object) -> str:
+def write_value(value: object) -> str:
     """Write a value in Hydra's grammar; texts within a list or a mapping in quotes, so that none is taken for a number."""
     if isinstance(value, str):
         return value if is_bare(value) else in_quotes(value, "" if APOSTROPHE in value else APOSTROPHE)
     if isinstance(value, list | tuple):
-        return f"[{','.join(in_quotes(item) if isinstance(item, str) else written(item) for item in value)}]"
+        return f"[{','.join(in_quotes(item) if isinstance(item, str) else write_value(item) for item in value)}]"
     if isinstance(value, Mapping):
-        return "{" + ",".join(f"{key}:{written(item)}" for key, item in value.items()) + "}"
+        return "{" + ",".join(f"{key}:{write_value(item)}" for key, item in value.items()) + "}"
     return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -49,7 +49,7 @@ class Assessed:
         """Say whether what was predicted are numbers."""
         return self.truth.dtype.kind == "f"
 
-    def known(self, candidate: int) -> Booleans:
+    def assessed_by(self, candidate: int) -> Booleans:
         """Mask the rows that the candidate has assessed."""
         said = self.predicted[candidate]
         return np.isfinite(said) if self.numbers else np.asarray(said >= 0)

@@ -5,7 +5,7 @@ from typing import Protocol, Self
 
 
 class Progress(Protocol):
-    """A receiver of a study's progress (the terminal, a notebook, nobody).
+    """A receiver of a study's progress: the terminal, a notebook, or one that ignores it.
 
     It is a context: entered before the first cell, left after the last.
 

@@ -100,7 +100,7 @@ AnyTable = TypeVar("AnyTable", bound=Table)
 
 
 class RowTable(Table):
-    """A table that came row by row, to be predicted: its columns are made when somebody asks for `values`."""
+    """A table to be predicted that came row by row; its columns are made when `values` is first read."""
 
     def __post_init__(self) -> None:
         given = np.ascontiguousarray(vars(self).pop("values")).view()
@@ -120,7 +120,7 @@ class RowTable(Table):
 
 
 class UncheckedRows(RowTable):
-    """A table of rows in which whoever reads all of them also looks for infinite values."""
+    """A table of rows in which infinite values are looked for only when all values are read."""
 
     @property
     def checked(self) -> bool:
@@ -161,7 +161,9 @@ class Task(Table):
         if len(rows) == len(self) and rows.dtype != np.bool_ and np.array_equal(rows, np.arange(len(rows))):
             return self
         cut: dict[str, Any] = {name: _take_rows(array, rows) for name, array in vars(self).items() if _per_row(name)}
-        return replace(self, **cut)
+        taken = replace(self, **cut)
+        vars(taken).update({name: vars(self)[name] for name in ("schema_fingerprint",) if name in vars(self)})
+        return taken
 
     @property
     def row_weights(self) -> Floats:
@@ -589,7 +591,7 @@ def of_texts(feature: Feature, texts: Sequence[str | None]) -> tuple[Feature, Fl
 
 
 def readable(table: AnyTable) -> AnyTable:
-    """The table without its texts, for whoever reads numbers and levels."""
+    """The table without its columns of texts: its numbers and levels."""
     kept = [place for place, feature in enumerate(table.features) if not feature.text]
     if len(kept) == len(table.features):
         return table

@@ -57,7 +57,7 @@ def _top(half: float, shift: float, terms: int) -> float:
 
 
 def _series(half: float, shift: float, terms: int) -> float:
-    """Compute the sum of those terms over the largest of them."""
+    """Sum the terms of the series, relative to the largest term."""
     top = min(max(math.floor(half - shift), 0), terms - 1)
     total, term = 1.0, 1.0
     for j in range(top, 0, -1):

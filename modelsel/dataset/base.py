@@ -173,7 +173,7 @@ class TableSettings:
         yield from self._own_problems()
         yield from self._read_lists(names)[1]
 
-    def settled(self, names: Sequence[str]) -> Self:
+    def settle(self, names: Sequence[str]) -> Self:
         """The settings with each list of columns said by name, of these names: kinds in `features`, the others as mappings."""
         return self._read_lists(names)[0]
 

@@ -25,7 +25,7 @@ from modelsel.dataset.base import are_plain_numbers
 from modelsel.dataset.column import numbers
 from modelsel.dataset.files import BLOCK, File, Raw, bare, codec, first_bytes
 from modelsel.dataset.header import line_of_names, looks_like_a_row, of_a_row, second_header, without_empty
-from modelsel.dataset.lines import TakenLines, called
+from modelsel.dataset.lines import TakenLines, default_names
 from modelsel.dataset.parsing import (
     AUTO,
     DEFAULT,
@@ -192,7 +192,7 @@ class Csv(File):
         sign = self._sign(text)
         with long_cells():
             first = next(csv.reader(io.StringIO(text, newline=""), delimiter=sign), [])
-        return TakenLines(0, self.skip_lines, sign.join(called(len(first))))
+        return TakenLines(0, self.skip_lines, sign.join(default_names(len(first))))
 
     def _find_delimiter(self, path: Path) -> tuple[str, bool]:
         """The delimiter of a file that is text of its encoding, not empty, without NUL bytes, with whole quotes.

@@ -47,16 +47,16 @@ class Duckdb(TableSettings):
         """The task and what is notable about it; ConfigurationError or DataError with all problems."""
         ConfigurationError.raise_if(self.problems())
         with self._asking() as source:
-            settled = self.settled(_columns(source, str(self.query)))
+            settled = self.settle(_columns(source, str(self.query)))
             return settled._load_settled(source)
 
     def read(self) -> Task:
         return self.load().task
 
     def _load_settled(self, source: Any) -> Loaded:
-        """The same, once each list of columns is said by their names."""
-        inner, row = f"({_statement(str(self.query))})", _quoted(ROW)
-        by = ", ".join(map(_quoted, keys(self)))
+        """Load the table, once each list of columns is settled to names."""
+        inner, row = f"({_statement(str(self.query))})", _quote(ROW)
+        by = ", ".join(map(_quote, keys(self)))
         drawn = None
         if self.sample is not None:
             drawn = draw_batches(self, _rows(source, f"SELECT {by} FROM {inner}"))  # noqa: S608  the person's own query
@@ -116,6 +116,6 @@ def _rows(source: Any, query: str) -> pa.RecordBatchReader:
     return pa.RecordBatchReader.from_stream(source.sql(query))
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     """A name as SQL has it, whatever it holds."""
     return '"' + name.replace('"', '""') + '"'

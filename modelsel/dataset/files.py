@@ -76,7 +76,7 @@ class File(TableSettings):
 
     def _too_large(self, path: Path, names: Sequence[str]) -> Iterator[Problem]:
         """Yield a problem where the numbers of a table alone are more than the memory of this machine."""
-        left_out = {name for name, said in self.settled(names).features.items() if read_declaration(said)[0] == "ignore"}
+        left_out = {name for name, said in self.settle(names).features.items() if read_declaration(said)[0] == "ignore"}
         rows, columns = self.rows_of(path), len([name for name in names if name not in left_out])
         need, there = rows * columns * np.dtype(np.float64).itemsize, memory()
         if need > there:
@@ -99,14 +99,14 @@ class File(TableSettings):
         """The task and what is notable about it; ConfigurationError or DataError with all problems."""
         ConfigurationError.raise_if(self.problems())
         try:
-            settled = self.settled(self.names(Path(str(self.path))))
+            settled = self.settle(self.names(Path(str(self.path))))
         except DataError:  # which is told with all that is wrong with the contents
             settled = self
         return settled._load_settled()
 
     def _load_settled(self) -> Loaded:
-        """The same, once each list of columns is said by their names."""
-        raw = self._sampled(self.raw(Path(str(self.path))))
+        """Load the table, once each list of columns is settled to names."""
+        raw = self._sample(self.raw(Path(str(self.path))))
         ConfigurationError.raise_if(self.header_problems([column.name for column in raw.columns]))
         said = {*self.features, *self.roles()}
         if undeclared := [column.name for column in raw.columns if column.name in raw.unnamed and column.name not in said]:
@@ -131,7 +131,7 @@ class File(TableSettings):
         """Say whether a path leads to something that can be read."""
         return Path(name).is_file()
 
-    def _sampled(self, raw: Raw) -> Raw:
+    def _sample(self, raw: Raw) -> Raw:
         """The rows of the sample, where one is asked for and was not drawn while reading."""
         drawn = draw_columns(self, raw.columns)
         if drawn is None:

@@ -12,7 +12,7 @@ from modelsel.core.errors import Problem
 from modelsel.core.proposal import Proposal
 from modelsel.core.types import Finding
 from modelsel.dataset.column import RawColumn, examples, numbers
-from modelsel.dataset.lines import TakenLines, called
+from modelsel.dataset.lines import TakenLines, default_names
 
 FEW = 0.2  # different texts per row up to which a column has kinds, of which a name of it is none
 
@@ -65,7 +65,7 @@ def of_a_row(names: Sequence[str], target: str | None) -> Finding:
     """The finding that a line of names is a row: no line has names, and columns are called by their place."""
     found = [Proposal("dataset.header", 0, sure=True)]
     if target in names:
-        found.append(Proposal("dataset.target", called(len(names))[names.index(target)], sure=True))
+        found.append(Proposal("dataset.target", default_names(len(names))[names.index(target)], sure=True))
     message = f"the first line looks like a row, and was taken for the names of columns: {examples(names)}"
     do = f"set {' '.join(map(str, found))} if no line has names: columns are then called by their place"
     return Finding("HEADER_LIKE_DATA", "high", message, do, proposes=tuple(found))

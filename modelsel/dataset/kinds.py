@@ -210,7 +210,7 @@ def _read_dates(column: RawColumn, form: str, settings: TableSettings) -> Parsed
 
 
 def _doubtful(column: RawColumn, strange: list[str], settings: TableSettings, decimal: str) -> Problem | None:
-    """Return the problem of a column whose kind nobody should guess."""
+    """Return the problem of a column that fits two kinds: the person has to say which."""
     name, where, many = column.name, f"column '{column.name}'", len(column.texts)
     nominal, comma = Proposal("dataset.nominal", (name,)), Proposal("dataset.decimal", ",")
     if with_comma(column.texts) and (decimal == EITHER or (decimal == "." and in_thousands(column.texts))):
@@ -247,7 +247,7 @@ def _parted_and_signed(column: RawColumn, settings: TableSettings) -> Problem | 
 
 
 def _parted_otherwise(column: RawColumn, sign: str) -> ParsedFeature:
-    """The problem of numbers of which only some have the sign that parts thousands where thousands end."""
+    """The problem of numbers in which the thousands sign also stands where no thousands end."""
     nominal = Proposal("dataset.nominal", (column.name,))
     what = f"{sign!r} parts thousands in some numbers, and fractions in others: {examples(column.texts)}"
     fix = f"write all numbers in one way, or set {nominal}"
@@ -336,7 +336,7 @@ def _numeric(column: RawColumn, settings: TableSettings, decimal: str, kind: str
         reading = _of_numbers(column, dates=True, decimal=decimal)
     elif plain and (form := date_form_of(forms_of(known.texts), settings.date_form(column.name))):
         reading = _of_numbers(column, dates=True, date_form=form)
-    reading = replace(reading, declared=True, feature=_named(reading.feature, kind))
+    reading = replace(reading, declared=True, feature=_of_kind(reading.feature, kind))
     found = numbers_of(column, reading)[0]
     strange = [column.texts[i] for i in np.flatnonzero(np.isnan(found)).tolist()]
     if not strange or column.name in settings.coerce_names:
@@ -364,10 +364,10 @@ def _as_moments(column: RawColumn, form: str = "") -> ParsedFeature:
 
 
 def _of_numbers(column: RawColumn, dates: bool = False, kind: str = "", **how: Any) -> ColumnReading:
-    return ColumnReading(_named(Feature.of_numbers(column.name, dates=dates or column.dates), kind), **how)
+    return ColumnReading(_of_kind(Feature.of_numbers(column.name, dates=dates or column.dates), kind), **how)
 
 
-def _named(feature: Feature, kind: str) -> Feature:
+def _of_kind(feature: Feature, kind: str) -> Feature:
     """The feature as one of a kind that is declared, if any."""
     return replace(feature, kind=kind) if kind else feature
 

@@ -48,10 +48,10 @@ class TakenLines:
         return b"".join(self.of([head.encode("utf-8", "surrogatepass")])).decode("utf-8", "surrogatepass")
 
 
-def called(many: int) -> tuple[str, ...]:
+def default_names(many: int) -> tuple[str, ...]:
     """The names of columns that have none.
 
-    >>> called(2)
+    >>> default_names(2)
     ('column_1', 'column_2')
     """
     return tuple(f"column_{place + 1}" for place in range(many))

@@ -37,7 +37,7 @@ class Memory(TableSettings):
         table = self._table
         if table.task is not None:
             return Loaded(*counting(table.task))
-        settled = self.settled([column.name for column in table.columns])
+        settled = self.settle([column.name for column in table.columns])
         drawn = draw_columns(settled, table.columns)
         if drawn is None:
             return settled._with_source(assemble(table.columns, settled, NAME))

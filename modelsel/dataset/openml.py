@@ -206,7 +206,7 @@ class Openml(TableSettings):
         raw = Arff(encoding=self.encoding).raw(store.arff(known, description))
         settings, names = self._with(said), [column.name for column in raw.columns]
         ConfigurationError.raise_if(settings.header_problems(names))
-        loaded = assemble(raw.columns, settings.settled(names), str(description["name"]), weights=raw.weights)
+        loaded = assemble(raw.columns, settings.settle(names), str(description["name"]), weights=raw.weights)
         return Loaded(loaded.task, (*_findings(description), *loaded.findings))
 
     def _with(self, said: Sequence[Mapping[str, object]]) -> TableSettings:

@@ -48,7 +48,7 @@ class Parquet(File):
         DataError.raise_if(_differing(source))
         names = _columns(source.schema)
         try:
-            drawn = self._drawn(source)
+            drawn = self._draw(source)
             table = source.to_table(columns=names) if drawn is None else source.take(drawn.places, columns=names)
         except (pa.ArrowException, OSError, ValueError) as error:
             what = f"its rows cannot be read ({_reason(error)[:120]})"
@@ -59,7 +59,7 @@ class Parquet(File):
         columns = tuple(column(name, table.column(name)) for name in table.column_names)
         return Raw(columns, findings=() if drawn is None else (drawn.finding,))
 
-    def _drawn(self, source: arrow.Dataset) -> DrawnRows | None:
+    def _draw(self, source: arrow.Dataset) -> DrawnRows | None:
         """The sample, by the columns that it goes by."""
         if self.sample is None or not set(keys(self)) <= set(source.schema.names):
             return None

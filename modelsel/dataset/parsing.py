@@ -103,7 +103,7 @@ def _parse_blocks(form: CsvForm, numeric: Mapping[str, bool], missing: Sequence[
 
 
 class LentObjects:
-    """Objects of Python that Arrow's threads are given: who leaves waits until nobody refers to them but who did at first.
+    """Lend Python objects to Arrow's threads: leaving the block waits until the threads have let go of them.
 
     The threads let go of them a moment after the last block; one that does so while the process ends aborts it, since it needs
     Python.

@@ -130,7 +130,7 @@ def _column(task: Task, feature: Feature, column: SortedColumn) -> Iterator[Find
 def _few_rows_each(feature: Feature, values: Floats, levels: int) -> bool:
     """Say whether the levels of a column that nobody called texts have less than two rows each."""
     there = int(np.count_nonzero(~np.isnan(values)))
-    return feature.kind == "nominal" and not feature.text and there >= FEWEST and 2 * levels > there
+    return feature.has_levels and not feature.has_order and not feature.text and there >= FEWEST and 2 * levels > there
 
 
 def _determines(task: Task, feature: Feature, column: SortedColumn) -> Iterator[Finding]:

@@ -56,7 +56,7 @@ class QuoteCheck:
             self._look(data[start : start + NEAR])
 
     def end(self) -> bool:
-        """Return whether all of it was whole; a quote that is still open is not."""
+        """Say at the end of the file whether every quote was closed."""
         return self.whole and not self._open
 
     def _look(self, data: NDArray[np.uint8]) -> None:

@@ -47,13 +47,13 @@ def values_of(column: RawColumn, reading: ColumnReading) -> tuple[Feature, Float
     return feature, np.array([*(place.get(level, other) for level in text.texts), np.nan], np.float64)[text.codes]
 
 
-def spelled(reading: ColumnReading) -> Mapping[str, int]:
+def codes_of_spellings(reading: ColumnReading) -> Mapping[str, int]:
     """The texts that mean a level, each with its code, and those that say that a value is missing, with −1.
 
     For whoever has texts alone: there a missing value is empty, or what Python writes for it, unless that is a level; and a
     whole number may have got a point.
 
-    >>> found = spelled(ColumnReading(Feature("x", "nominal", ("?", "1")), ("NA",)))
+    >>> found = codes_of_spellings(ColumnReading(Feature("x", "nominal", ("?", "1")), ("NA",)))
     >>> [found[text] for text in ("", "nan", "NA", "?", "1", "1.0")]
     [-1, -1, -1, 0, 1, 1]
     """

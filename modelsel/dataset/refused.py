@@ -31,7 +31,7 @@ FIX = {  # by code, where a study would name a setting
 
 
 @contextmanager
-def explained(y: object, rows: int, numbers: bool) -> Iterator[None]:
+def explain_refusals(y: object, rows: int, numbers: bool) -> Iterator[None]:
     """Let what is refused within the block for its target be refused in the words of a study: ValueError."""
     try:
         yield

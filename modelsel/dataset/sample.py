@@ -28,7 +28,7 @@ class DrawnRows:
 
     def is_of(self, target: pa.ChunkedArray) -> bool:
         """Say whether these are the targets of the rows, which a source gave in a second reading."""
-        said = _unified([one.dictionary_encode() for one in target.chunks])
+        said = _unify([one.dictionary_encode() for one in target.chunks])
         return len({*zip(self.target.tolist(), said.tolist())}) == len({*said.tolist()}) == len({*self.target.tolist()})
 
 
@@ -44,7 +44,7 @@ def draw(settings: TableSettings, target: Codes, units: Sequence[Codes]) -> Draw
         return None
     strata = _in_order(target + 1) if int(target.max(initial=-1)) < STRATA else np.zeros(rows, np.int32)
     places = _of_units(strata, _together(units), most) if units else _of_rows(strata, most)
-    return DrawnRows(places, target[places], _told(settings, rows, len(places), strata, strata[places]))
+    return DrawnRows(places, target[places], _describe_sample(settings, rows, len(places), strata, strata[places]))
 
 
 def draw_columns(settings: TableSettings, columns: Sequence[RawColumn]) -> DrawnRows | None:
@@ -64,11 +64,11 @@ def draw_batches(settings: TableSettings, batches: Iterable[pa.RecordBatch]) -> 
             place.append(column if pa.types.is_dictionary(column.type) else column.dictionary_encode())
     if not chunks[0]:
         return None
-    target, *units = map(_unified, chunks)
+    target, *units = map(_unify, chunks)
     return draw(settings, target, units)
 
 
-def _unified(chunks: list[pa.Array]) -> Codes:
+def _unify(chunks: list[pa.Array]) -> Codes:
     """The codes of blocks that have a dictionary each; −1 where there is no value."""
     same = pa.chunked_array(chunks).unify_dictionaries().chunks
     return np.concatenate([one.indices.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False) for one in same])
@@ -131,7 +131,7 @@ def _of_units(strata: Codes, units: Integers, most: int) -> Integers:
     return np.flatnonzero(drawn[units])
 
 
-def _told(settings: TableSettings, rows: int, drawn: int, strata: Codes, kept: Codes) -> Finding:
+def _describe_sample(settings: TableSettings, rows: int, drawn: int, strata: Codes, kept: Codes) -> Finding:
     """Say what the study is about."""
     by = ["by classes"] if strata.any() else []
     by += [f"in whole units of {', '.join(keys(settings)[1:])}"] if keys(settings)[1:] else []

@@ -55,7 +55,7 @@ def make(column: RawColumn, settings: TableSettings) -> Target:
 
 
 def _no_answers(name: str, target: Target) -> Iterator[Finding]:
-    """Ask of each class with few rows that is called as what nobody knows is."""
+    """Yield a finding for each class of few rows whose name means "unknown"."""
     counts = np.bincount(target.codes[target.codes >= 0], minlength=len(target.classes)).tolist()
     words = [word for word, rows in zip(target.classes, counts) if rows <= FEW * sum(counts) and says_nothing(word)]
     if words:
@@ -67,7 +67,7 @@ def _no_answers(name: str, target: Target) -> Iterator[Finding]:
 
 
 def says_nothing(word: str) -> bool:
-    """Say whether a class is called as people and programs call what nobody knows.
+    """Say whether the name of a class means "unknown", as people and programs write it.
 
     >>> [says_nothing(word) for word in ("N/A", " unknown", "none of these", "-")]
     [True, True, False, True]

@@ -4,20 +4,21 @@ Say `learnt`, from the scores of each inner fold, and `predicted`. A decision th
 is 0). A new one is a frozen dataclass.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from modelsel.core.fittable import Judged
 from modelsel.core.parts import FoldScheme, ScoringMeasure
 from modelsel.core.spec import one_of, optional_part, optional_whole, whole
-from modelsel.core.types import Codes, Floats, Outputs, Table
+from modelsel.core.types import Codes, Floats, Outputs
 
 Held = tuple[Floats, Codes, Floats]  # scores, truth and weights of the rows that one inner fit did not see
 
 
 @dataclass(frozen=True)
-class BaseDecision:
+class BaseDecision(Judged):
     """Base of decisions: a new one defines `learnt` and `predicted`.
 
     Parameters
@@ -49,21 +50,6 @@ class BaseDecision:
     def inner(self) -> int:
         """The number of inner folds that it needs."""
         return self.folds
-
-    def problems(self, task: Table | None = None) -> Iterable[str]:
-        """List reasons why it cannot be used, by itself or on this task.
-
-        Parameters
-        ----------
-        task : Table, optional
-            The task; without it only the settings are judged.
-
-        Returns
-        -------
-        iterable of str
-            Sentences for the error message; none where all is well.
-        """
-        return ()
 
     def learnt(self, held: Sequence[Held]) -> Floats:
         """Learn the decision's numbers from the rows that each inner fit left out.

@@ -119,7 +119,7 @@ def nearest(metric: FittedDistance, stored: Floats, queries: Floats, count: int,
 def engines(metric: FittedDistance, stored: Floats) -> tuple[str, ...]:
     """List the engines that can search here: products and trees need numbers only, none of them missing."""
     numbers = bool((metric.kinds == NUMBER).all()) and not metric.known_only and bool(np.isfinite(stored).all())
-    easy = numbers and metric.power in (1, 2, np.inf) and compiler.wanted()
+    easy = numbers and metric.power in (1, 2, np.inf) and compiler.is_wanted()
     return (
         "loops",
         *(("single",) if easy else ()),

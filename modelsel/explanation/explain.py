@@ -139,7 +139,7 @@ def _importance(of: StudyToExplain, settings: ExplanationSettings, member: int) 
 
 def _slices(of: StudyToExplain, search: bool, groups: Sequence[str]) -> ExplanationShape:
     """Find where the winner fails, by its out-of-fold answers of the first repeat."""
-    known = np.flatnonzero(of.selection.assessed.known(0))
+    known = np.flatnonzero(of.selection.assessed.assessed_by(0))
     task, errors = of.task if len(known) == len(of.task) else of.task.take(known), _errors(of, known)
     found: ExplanationShape = {}
     if search and readable(task).features:

@@ -52,7 +52,7 @@ class RowErrors:
         """The errors of some rows."""
         return RowErrors(self.wrong[rows], None if self.away is None else self.away[rows], self.tolerance)
 
-    def summed(self, inside: Booleans) -> ErrorsShape:
+    def errors_of(self, inside: Booleans) -> ErrorsShape:
         """Rows, errors and rate of some rows, and their mean absolute error where there is one."""
         n, k = int(inside.sum()), int(self.wrong[inside].sum())
         line: ErrorsShape = {"rows": n, "wrong": k, "rate": k / n if n else None}
@@ -61,8 +61,8 @@ class RowErrors:
         return line
 
     def summary(self, lines: list[NamedErrorsShape]) -> SlicesShape:
-        """All of the rows, and slices of them."""
-        whole = self.summed(np.ones(len(self.wrong), bool))
+        """The errors on all rows and on each slice."""
+        whole = self.errors_of(np.ones(len(self.wrong), bool))
         if self.away is None or self.tolerance is None:
             return {"rows": whole["rows"], "wrong": whole["wrong"], "slices": _adjust_p_values(lines)}
         return {
@@ -133,7 +133,7 @@ def _words(task: Task, rule: TreeRule) -> str:
 def _count_slice(errors: RowErrors, inside: Booleans, task: Task, words: str, column: str = "") -> NamedErrorsShape:
     """Rows, errors, rate, interval and p of a slice among some rows; of a declared column p is for more errors or fewer."""
     line: NamedErrorsShape = {
-        "column": column, "slice": words, **errors.summed(inside), "low": None, "high": None, "p": None,
+        "column": column, "slice": words, **errors.errors_of(inside), "low": None, "high": None, "p": None,
     }  # fmt: skip
     if not column:
         del line["column"]

@@ -10,7 +10,7 @@ import numpy as np
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.reading import ColumnReading, TableReading
 from modelsel.core.types import Feature
-from modelsel.dataset.reading import code_of_others, missing_numbers, spelled
+from modelsel.dataset.reading import code_of_others, codes_of_spellings, missing_numbers
 from modelsel.exports.shipped import Shipped
 from modelsel.exports.trees import NodeInput
 from modelsel.learner.trees.model import NumberTreeModel, TreeModel
@@ -167,7 +167,7 @@ def columns(package: ModuleType, reading: TableReading, read: Collection[NodeInp
             yield from number_input(package, told, out)
             continue
         child = [*column.child, column.rest]
-        position = {text: column.missing if code < 0 else child[code] for text, code in spelled(told).items()}
+        position = {text: column.missing if code < 0 else child[code] for text, code in codes_of_spellings(told).items()}
         yield node(
             "LabelEncoder", [told.name], [f"{out}, position"], domain="ai.onnx.ml", keys_strings=list(position),
             values_floats=[float(child) for child in position.values()], default_float=float(child[code_of_others(told)]),

@@ -17,7 +17,7 @@ import numpy as np
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.reading import ColumnReading, TableReading
 from modelsel.core.types import Codes, Feature, Floats, Integers
-from modelsel.dataset.reading import code_of_others, spelled
+from modelsel.dataset.reading import code_of_others, codes_of_spellings
 from modelsel.exports.graph import CORE, ML, Ensemble, columns, doubles, ensemble, number_input, onnx_package, serialise
 from modelsel.exports.shipped import Shipped
 from modelsel.exports.trees import NodeInput, node_input, one_path, tree_and_place, unprepared_forest
@@ -153,7 +153,7 @@ def _numbers(package: ModuleType, told: ColumnReading, columns: ColumnEncoding, 
     feature = told.feature
     node, source = package.helper.make_node, feature.name
     if feature.is_ranked:
-        codes = {text: np.nan if code < 0 else float(code) for text, code in spelled(told).items()}
+        codes = {text: np.nan if code < 0 else float(code) for text, code in codes_of_spellings(told).items()}
         yield from _looked_up(package, feature, codes, float(code_of_others(told)), f"{block} rank")
         source = f"{block} rank"
     else:
@@ -173,7 +173,7 @@ def _levels(package: ModuleType, told: ColumnReading, one_hot: bool, block: str)
     absent, other = (float(count), -2.0) if one_hot else (-1.0, float(count))
     if (others := code_of_others(told)) < count:
         other = float(others)
-    codes = {text: absent if code < 0 else float(code) for text, code in spelled(told).items()}
+    codes = {text: absent if code < 0 else float(code) for text, code in codes_of_spellings(told).items()}
     found = f"{block} index" if one_hot else block
     yield from _looked_up(package, feature, codes, other, found)
     if one_hot:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.reading import POINT, ColumnReading, TableReading
-from modelsel.dataset.reading import OTHER, absent_spellings, missing_numbers, spelled
+from modelsel.dataset.reading import OTHER, absent_spellings, codes_of_spellings, missing_numbers
 
 GIVEN = "given"  # the table as it stands there
 DOUBLE = "DOUBLE PRECISION"
@@ -103,7 +103,7 @@ def _missing(column: ColumnReading, written: str) -> Iterator[str]:
 
 def _levels(column: ColumnReading, written: str) -> Iterator[str]:
     """Yield what gives a level its own spelling: truth values as 0 and 1, whole numbers with a point."""
-    found, levels = spelled(column), column.feature.levels
+    found, levels = codes_of_spellings(column), column.feature.levels
     for code, level in enumerate(levels):
         others = [word for word, own in found.items() if own == code and word != level]
         if others:

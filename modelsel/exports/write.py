@@ -14,7 +14,7 @@ REFUSALS = {
 }
 
 
-def written(shipped: Shipped, to: str, table: str) -> str | bytes:
+def write_model(shipped: Shipped, to: str, table: str) -> str | bytes:
     """The model as it can write itself: sql, onnx, rules, dot; as json every model.
 
     Raises ConfigurationError for what it cannot, and says what takes its place.

@@ -72,13 +72,13 @@ class BranchSpec:
         return tuple(step for step in self.steps if step.transformer != PASSTHROUGH)
 
 
-def reserved() -> tuple[str, ...]:
+def reserved_words() -> tuple[str, ...]:
     """The words that name columns by their kind, and those that are left."""
     return (*kind_names(), "text", REST)
 
 
 def branch_places(branches: Sequence[BranchSpec], features: Sequence[Feature]) -> tuple[tuple[int, ...], ...]:
-    """The places of each branch's features; a feature that nothing names is nobody's.
+    """The places of each branch's features; a feature that no branch names is left out.
 
     >>> rows = [Feature("age", "numeric"), Feature("amount_1", "numeric"), Feature("town", "nominal", ("a", "b"))]
     >>> branch_places([BranchSpec("numeric", ()), BranchSpec("amount_*", ()), BranchSpec("rest", ())], rows)
@@ -96,11 +96,11 @@ def branch_places(branches: Sequence[BranchSpec], features: Sequence[Feature]) -
 
 
 def _by_name(columns: str, feature: Feature) -> bool:
-    return columns not in reserved() and (columns == feature.name or feature.name in _split_names(columns))
+    return columns not in reserved_words() and (columns == feature.name or feature.name in _split_names(columns))
 
 
 def _by_pattern(columns: str, feature: Feature) -> bool:
-    return columns not in reserved() and any(fnmatchcase(feature.name, one) for one in _split_names(columns))
+    return columns not in reserved_words() and any(fnmatchcase(feature.name, one) for one in _split_names(columns))
 
 
 def _by_kind(columns: str, feature: Feature) -> bool:
@@ -143,12 +143,12 @@ def problems(branches: Sequence[BranchSpec], plugins: tuple[str, ...] = ()) -> I
 
 
 def misfits(branches: Sequence[BranchSpec], features: Sequence[Feature]) -> Iterator[str]:
-    """Columns that are named and not there, and columns that nobody named."""
+    """Yield columns that a branch names and the table lacks, and columns that no branch names."""
     places, known = branch_places(branches, features), [feature.name for feature in features]
     for branch, own in zip(branches, places, strict=True):
-        if branch.columns in reserved() or branch.columns in known:
+        if branch.columns in reserved_words() or branch.columns in known:
             continue
-        yield from strangers(branch.columns, known, reserved())
+        yield from strangers(branch.columns, known, reserved_words())
         if not own and all(any(fnmatchcase(name, one) for name in known) for one in _split_names(branch.columns)):
             yield f"steps of {branch.columns!r} are left without a column: branches that stand before it have them all"
     taken = {place for own in places for place in own}
@@ -353,7 +353,7 @@ def _fit_step(step: Step, seed: int, given: object, target: NDArray[np.generic],
 
 
 def _fit_transform(step: Step, seed: int, given: object, target: NDArray[np.generic], plugins: tuple[str, ...]) -> Fit:
-    """Both by one call where the transformer has one."""
+    """Fit a transformer and transform its rows, by one call where it has one."""
     made = make_transformer(step.transformer, step.params, seed, plugins, cross_fitted=True)
     if hasattr(made, "fit_transform"):
         return made, read_only(to_array(made.fit_transform(given, target)))

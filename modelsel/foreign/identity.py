@@ -45,7 +45,7 @@ UNSAID = frozenset((  # of a class: where and how it was made, not what it does
 
 
 class NoIdentityError(ValueError):
-    """Something of which nobody can say whether it is the same as another."""
+    """The object has no identity: two of its kind cannot be compared."""
 
 
 def identity(value: object) -> str:
@@ -192,7 +192,7 @@ class _Reader:
         return f"{_code(code)},{','.join(map(self.text_of, parts))},{around}"
 
     def _globals(self, function: Any) -> str:
-        """What the code reads of the module around it; of a module of one's own, no more than what it names of it."""
+        """Yield the globals that the code reads; of an imported module of one's own only the names that it uses."""
         found = {}
         for path in _read_globally(function.__code__):
             value = function.__globals__.get(path[0], _MISSING)
@@ -294,7 +294,7 @@ def origin_of(module: str) -> str:
 
 
 def _is_installed(top: str) -> bool:
-    """Say whether a package lies where distributions are installed, and is no link to a folder that somebody edits."""
+    """Say whether a package is installed as a copy, and not linked to a folder that is edited."""
     found = sys.modules.get(top)
     file = getattr(found, "__file__", None) or next(iter(getattr(found, "__path__", ())), None)
     if file is None:

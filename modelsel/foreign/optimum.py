@@ -88,7 +88,7 @@ class Loss:
         found: Floats = np.where(theta != 0, own + self.absolute * np.sign(theta), at_zero)
         return found
 
-    def left(self, theta: Floats) -> float:
+    def largest_subgradient(self, theta: Floats) -> float:
         """Return the largest entry of that subgradient."""
         return float(np.abs(self.subgradient(theta)).max(initial=0.0))
 
@@ -208,7 +208,7 @@ def fit_to_optimum(made: Any, X: Any, codes: Any, weights: Floats) -> None:
     theta, few = loss.start(), np.prod(loss.shape) <= FEW
     rough = HOLDS * (0.1 if loss.absolute.any() else 1.0)  # where Newton's steps begin
     for tried in range(TRIES):
-        if loss.left(theta) <= made.tol or steps >= made.max_iter:
+        if loss.largest_subgradient(theta) <= made.tol or steps >= made.max_iter:
             break
         goal = max(made.tol, rough / 10**tried) if few else made.tol
         theta, more = loss.descend(theta, goal, made.max_iter - steps)
@@ -236,7 +236,7 @@ def fit_logistic(made: Any, params: Mapping[str, object], X: Any, codes: Any, we
     if made.solver == "liblinear" or getattr(made, "multi_class", "auto") == "ovr":
         return float("nan")
     theta = np.column_stack([made.coef_, made.intercept_]) if made.fit_intercept else made.coef_
-    left, limit = Loss(made, X, codes, own).left(theta), 10 * made.tol if auto else HOLDS
+    left, limit = Loss(made, X, codes, own).largest_subgradient(theta), 10 * made.tol if auto else HOLDS
     said = not auto and int(np.max(made.n_iter_)) >= made.max_iter  # by scikit-learn
     if left > limit * (1 + ROUNDING) and not said:
         from sklearn.exceptions import ConvergenceWarning

@@ -129,7 +129,7 @@ def _takes(kind: type, name: str) -> bool:
 
 @cache
 def _aliases(kind: type) -> frozenset[str]:
-    """Every name that LightGBM knows, so that a misspelt one is found; empty where there is no such list."""
+    """Every parameter name and alias that LightGBM knows; empty where its version has no such list."""
     if kind.__module__.partition(".")[0] != "lightgbm":
         return frozenset()
     try:

@@ -152,7 +152,7 @@ def share(estimator: BaseEstimator, fold: str, free: frozenset[int]) -> BaseEsti
 
 
 def _composite(step: object) -> object:
-    """Its class, where that is known to fit its parts on its own rows or columns."""
+    """The class of a composite transformer known to fit its parts on rows or columns of its own."""
     return type(step) if type(step) in (Pipeline, FeatureUnion, ColumnTransformer) else None
 
 

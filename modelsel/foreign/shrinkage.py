@@ -77,7 +77,7 @@ def _name(kind: type) -> str:
 
 
 def _ridge(made: FittedLinear, X: Matrix, target: object, weights: Floats) -> float:
-    """Of classes one function each, but of two a single one."""
+    """Ridge regression: a function per class, a single one for two classes."""
     weights = class_weighted(made, target, weights)
     functions = 1 if np.ndim(made.coef_) == 1 else len(made.coef_)
     return functions * effective_parameters(X, weights, float(made.alpha), _positive(made), made.fit_intercept)
@@ -93,7 +93,7 @@ def _positive(made: FittedLinear) -> Booleans | None:
 
 
 def _net(made: FittedLinear, X: Matrix, _: object, weights: Floats) -> float:
-    """Its squared error is a mean over rows, so its penalty is by row."""
+    """Lasso and elastic net: their squared error is a mean over rows, so the penalty is per row."""
     ratio = float(getattr(made, "l1_ratio", 1.0))
     penalty = len(weights) * float(made.alpha) * (1 - ratio)
     weights = weights * (len(weights) / weights.sum())
@@ -101,7 +101,7 @@ def _net(made: FittedLinear, X: Matrix, _: object, weights: Floats) -> float:
 
 
 def _logistic(made: FittedLogistic, X: Matrix, target: object, weights: Floats) -> float:
-    """Sum over classes, of two of one of them; C is the strength of the sum of losses, so that λ is its inverse."""
+    """Logistic regression: summed over classes (one of two); C multiplies the losses, so λ is its inverse."""
     weights, shares = class_weighted(made, target, weights), made.predict_proba(X)
     absolute, squared = penalties(made)
     used = shares if len(made.coef_) > 1 else shares[:, 1:]

@@ -28,7 +28,7 @@ class NodeLists:
     @classmethod
     def of(cls, nodes: NDArray[np.int32], first: Codes, classes: Codes, weights: Floats) -> "NodeLists":
         """Sum the lists of the leaves; a node to which no row came has those of its nearest ancestor that has some."""
-        return cls(*load("forest_nodes").listed(nodes, first, classes, weights))
+        return cls(*load("forest_nodes").list_weights(nodes, first, classes, weights))
 
     @classmethod
     def from_dense(cls, counts: Floats) -> "NodeLists":
@@ -163,7 +163,7 @@ class ForestTree:
         """Return the branch of a level that no row had: 0 or 1."""
         return np.asarray(self.nodes[:, TEST] & OTHERS != 0, np.int64)
 
-    def reached(self, leaf: Booleans) -> Booleans:
+    def find_reached(self, leaf: Booleans) -> Booleans:
         """Nodes that no marked node stands above."""
         if np.array_equal(leaf, self.terminal):
             return np.ones(len(self), bool)
@@ -175,7 +175,7 @@ class ForestTree:
         return stands
 
     def cut(self, leaf: Booleans, kept: Booleans) -> tuple[NDArray[np.int32], Floats]:
-        """Nodes without what stands under marked ones, renumbered, with the thresholds of their tests; `kept`: `reached`."""
+        """Nodes without those under marked ones, renumbered, with the thresholds of their tests; `kept`: `find_reached`."""
         if kept.all():
             return self.nodes[:, :ROWS].copy(), self.thresholds
         number = np.cumsum(kept) - 1

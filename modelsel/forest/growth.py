@@ -56,7 +56,7 @@ class NumberTarget:
 
     @classmethod
     def of(cls, task: NumberTask, rows: Integers) -> "NumberTarget":
-        """Of the rows that a forest grows on; other rows of the task have 0."""
+        """The numeric target of the rows that a forest grows on; other rows of the task have 0."""
         weights, known = np.zeros(len(task)), np.unique(rows)
         weights[known] = task.row_weights[known]
         most = max(float(len(rows) * weights.max()), 2.0)
@@ -189,7 +189,7 @@ class ForestData:
         codes: Codes = self.task.target if self.numbers is None else self.numbers.rank
         return codes
 
-    def tallied(self, place: Codes | Integers, rows: Integers, times: Integers, many: int) -> Floats:
+    def tally(self, place: Codes | Integers, rows: Integers, times: Integers, many: int) -> Floats:
         """Describe `many` places by the rows (of the task, each so many `times`) that lie in them, places × width."""
         counts = np.zeros((many, self.width))
         if self.numbers is None:

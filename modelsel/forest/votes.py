@@ -50,7 +50,7 @@ class Coder:
         nodes, thresholds = np.vstack([tree.nodes for tree in trees]), np.concatenate([tree.thresholds for tree in trees])
         return cls(table, levels, None, cuts_of(nodes, thresholds, len(table.features)))
 
-    def translated(self, tree: ForestTree) -> Walked:
+    def translate(self, tree: ForestTree) -> Walked:
         """The tree, its tests asking for this coder's codes."""
         if self.ranked is not None:
             return tree
@@ -289,7 +289,7 @@ class Pairs:
                 found[:, k] += found[:, self.base[k]]
         return found[:, self.place]
 
-    def elected(self, votes: Integers) -> Codes:
+    def elect(self, votes: Integers) -> Codes:
         """The class of most votes per pair and row, the first where they are equal."""
         found = np.empty((len(self.cut), len(votes)), np.int32)
         load("forest_grid").elect(votes, self.order, self.base, np.empty(votes.shape[1], np.int64), found)

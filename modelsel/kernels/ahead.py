@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from modelsel.kernels.compiler import folder, is_kept, load, path_of, size, wanted
+from modelsel.kernels.compiler import folder, is_kept, is_wanted, load, path_of, size
 
 
 def compile_ahead(names: Iterable[str], processes: int) -> None:
@@ -21,7 +21,7 @@ def compile_ahead(names: Iterable[str], processes: int) -> None:
 
     What a process could not compile is told by whoever loads it.
     """
-    new = [name for name in dict.fromkeys(names) if wanted() and not is_kept(name)]
+    new = [name for name in dict.fromkeys(names) if is_wanted() and not is_kept(name)]
     if not new or folder() is None:
         return
     new.sort(key=lambda name: size(path_of(name)), reverse=True)

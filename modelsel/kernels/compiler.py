@@ -37,7 +37,7 @@ FROM = re.compile(r"^\s*from\s+(modelsel\.kernels[\w.]*)\s+import\s*(\([^)]*\)|.
 VARIABLE, PLAIN = "MODELSEL_KERNELS", "python"
 
 
-def wanted() -> bool:
+def is_wanted() -> bool:
     """False when the person chose plain Python (`MODELSEL_KERNELS=python`); ConfigurationError for any other word."""
     said = os.environ.get(VARIABLE, "")
     if said not in ("", PLAIN):
@@ -63,7 +63,7 @@ def load_compiled(name: str) -> ModuleType | None:
 
 def interprets() -> bool:
     """Say whether kernels that are imported now stay plain Python."""
-    return _INTERPRETS.get() or not wanted()
+    return _INTERPRETS.get() or not is_wanted()
 
 
 @cache
@@ -108,7 +108,7 @@ def compile_nothing() -> Iterator[None]:
 def _load(name: str) -> ModuleType | None:
     """Compile a file of kernels, or read what is kept of it, once in a process."""
     module = _modules()[name]  # a name that is not there is a mistake of ours: KeyError
-    if not wanted():
+    if not is_wanted():
         return None
     try:
         with _LOCK:
@@ -152,20 +152,20 @@ def kernel(signature: object = None, **options: object) -> Callable[[Callable[..
 
     def compile_(function: Callable[..., object]) -> object:
         with _LOCK:
-            return _compiled(numba.njit(**settings)(function), function, signature)
+            return _compile(numba.njit(**settings)(function), function, signature)
 
     return compile_
 
 
-def _compiled(dispatcher: Any, function: Callable[..., Any], signature: Any) -> object:
+def _compile(dispatcher: Any, function: Callable[..., Any], signature: Any) -> object:
     """Compile as `numba.njit(signature, cache=True)` does, with kept files that are checked before they are loaded."""
     from modelsel.kernels.at_once import at_once
-    from modelsel.kernels.ready import kept
+    from modelsel.kernels.ready import cache_of
 
     source = Path(function.__code__.co_filename)
     with ExitStack() as stack:
         if source.is_file() and (place := place_of(source)) is not None:  # what was typed has no file
-            dispatcher._cache = kept(function, place, digest(source))
+            dispatcher._cache = cache_of(function, place, digest(source))
             if not dispatcher._cache.is_there():
                 stack.enter_context(_alone(place / f"{function.__name__}-{function.__code__.co_firstlineno}.lock"))
         with at_once():

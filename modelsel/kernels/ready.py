@@ -122,7 +122,7 @@ PLACE = HERE / "ready"  # written by `hatch_build.py`
 BUILDING = "MODELSEL_READY_KERNELS"  # the folder into which a builder compiles; `NUMBA_CPU_NAME` is then MACHINE
 
 
-def kept(function: Callable[..., object], folder: Path, made_of: str) -> Any:
+def cache_of(function: Callable[..., object], folder: Path, made_of: str) -> Any:
     """Return the cache of a kernel's machine code: what came with the package, and a folder for what is compiled here."""
     if building() is not None:
         return ReadyCache(function)

@@ -50,7 +50,7 @@ mimics = types.FunctionType(
 )  # fmt: skip
 
 
-def grown(*arguments: object) -> object:
+def of_grower(*arguments: object) -> object:
     """Signature of a grower: node records, goodness, class weights, marks of levels; surrogates, agreements, sides."""
     records = types.Array(types.int64, 2, "C")
     return types.Tuple((records, reals, matrix, flags, records, reals, wholes))(*arguments)
@@ -75,7 +75,7 @@ def late(*arguments: object) -> object:
     return types.Tuple((entries, reals))(*arguments)
 
 
-def packed(*arguments: object) -> object:
+def of_packer(*arguments: object) -> object:
     """Signature of `pack`: columns that are tested, children by level."""
     return types.Tuple((wholes, codes))(*arguments)
 
@@ -103,12 +103,12 @@ def node_lists(*arguments: object) -> object:
     return types.Tuple((codes, codes, codes, reals))(*arguments)
 
 
-def routed(*arguments: object) -> object:
+def of_walk(*arguments: object) -> object:
     """Signature of a walk: owner, leaf and part of each fragment, rows that met an unseen level."""
     return types.Tuple((wholes, codes, reals, types.int64))(*arguments)
 
 
-def ended(*arguments: object) -> object:
+def of_ends(*arguments: object) -> object:
     """Signature of `ends`, per tree: a node per node, and the number of leaves."""
     return types.Tuple((columns, wholes))(*arguments)
 
@@ -122,7 +122,7 @@ grown_tree = types.Tuple((
 upper = types.FunctionType(real(real, real, real, types.int32))  # the inverse of the incomplete beta function
 
 
-def raised(*arguments: object) -> object:
+def of_raising(*arguments: object) -> object:
     """Signature of pruning with raising: nodes that stand, leaves, parents, class weights, whether any was raised."""
     marks = types.Array(types.boolean, 1, "C")
     return types.Tuple((marks, marks, codes, matrix, types.boolean))(*arguments)

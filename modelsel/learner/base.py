@@ -17,7 +17,7 @@ What it may offer besides, each with a default: `problems` and `refusal` (where 
 fields are more than arrays and plain values), `holds_gil`.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
@@ -25,8 +25,8 @@ from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.described import Described, fitted_class, stored_numbers
-from modelsel.core.spec import spec_of
+from modelsel.core.described import Described, stored_numbers
+from modelsel.core.fittable import Compiled, Fittable
 from modelsel.core.types import (
     NUMBER_TASKS,
     AnyTask,
@@ -125,7 +125,7 @@ def ability(model: object, name: str) -> Callable[..., Any] | None:
     return own if own or not module else getattr(import_module(module), name, None)
 
 
-class BaseLearner:
+class BaseLearner(Compiled, Fittable):
     """Base of learners without path parameters: every candidate is a fit. A new one defines `fit`.
 
     Class attributes: `unit` names what `complexity` counts; `holds_gil`, False where the fit releases the interpreter lock.
@@ -138,59 +138,8 @@ class BaseLearner:
     """
 
     unit: ClassVar[str] = "stored numbers"
-    path_parameters: ClassVar[tuple[str, ...]] = ()  # settings that are read off a fit; all others are what it depends on
     holds_gil: ClassVar[bool] = True
     drawable: ClassVar[bool] = False  # its models can `draw`: the report loads them to show them
-
-    @classmethod
-    def kernels(cls, task: AnyTask) -> tuple[str, ...]:
-        """Return the files of kernels that its fits and answers use, which a study compiles before its cells.
-
-        Parameters
-        ----------
-        task : Task or NumberTask
-            The study's task.
-
-        Returns
-        -------
-        tuple of str
-            Names of files of `modelsel/kernels`.
-        """
-        return ()
-
-    def fit(self, task: AnyTask, rows: Integers, rng: np.random.Generator) -> Any:
-        """Fit on some rows of a task.
-
-        Parameters
-        ----------
-        task : Task
-            `values` (rows × features, NaN where missing, levels as numbers), `target` (class indices), `row_weights`.
-        rows : Integers
-            Positions of the analysis rows; a row may repeat. Nothing else of the task may be looked at.
-        rng : numpy.random.Generator
-            The only source of chance.
-
-        Returns
-        -------
-        FittedModel
-            Something with `predict` and `scores` for any table of these features.
-        """
-        raise NotImplementedError
-
-    def problems(self, task: Table | None = None) -> Iterable[str]:
-        """List reasons why it cannot be used, by itself or on these features.
-
-        Parameters
-        ----------
-        task : Table, optional
-            The features; without it only the settings are judged.
-
-        Returns
-        -------
-        iterable of str
-            Sentences for the error message; none where all is well.
-        """
-        return ()
 
     def refusal(self, task: AnyTask, rows: Integers) -> str | None:
         """Say why it cannot be fitted on just these rows: then the candidate is skipped on them.
@@ -224,59 +173,8 @@ class BaseLearner:
         """
         return stored_numbers(model)
 
-    def fit_key(self) -> dict[str, object]:
-        """Return the settings that a fit depends on: all, but for path parameters.
-
-        Returns
-        -------
-        dict
-            Learners of equal keys share one fit.
-        """
-        return spec_of(self, self.path_parameters)
-
-    def fit_path(self, task: AnyTask, rows: Integers, rng: np.random.Generator) -> Any:
-        """Fit once for all learners of equal `fit_key`.
-
-        Parameters
-        ----------
-        task : Task
-            The task.
-        rows : Integers
-            Positions of the analysis rows.
-        rng : numpy.random.Generator
-            The only source of chance.
-
-        Returns
-        -------
-        Path
-            What answers each of these learners .
-        """
-        model = self.fit(task, rows, rng)
-        if type(self).restore == BaseLearner.restore:
-            fitted_class(type(self).fit)
-            model.describe()  # a model that cannot be kept is said on the first fold, and not after the last
-        return SingleFit(self, model, task, rows)
-
-    @classmethod
-    def restore(cls, description: Description) -> object:
-        """Read a model back.
-
-        Parameters
-        ----------
-        description : Description
-            What the model's `describe` gave.
-
-        Returns
-        -------
-        FittedModel
-            The model.
-
-        Raises
-        ------
-        ValueError
-            Where the description is not whole.
-        """
-        return fitted_class(cls.fit).restored(description)
+    def alone(self, fitted: Any, task: AnyTask, rows: Integers) -> "SingleFit":
+        return SingleFit(self, fitted, task, rows)
 
 
 class Path(Protocol):

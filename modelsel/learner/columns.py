@@ -31,6 +31,7 @@ from modelsel.statistics.sampling import weighted_median
 
 
 ENCODINGS = ("one_hot", "ordinal", "native")
+AT_ONCE = 1 << 15  # entries that are encoded together
 SPARSE = 0.1  # share of entries that are not 0, up to which the zeros are left out: above it dense sums are as fast
 
 
@@ -57,7 +58,7 @@ class ColumnEncoding:
         values, count = task.values[rows][:, list(places)], len(places)
         plain = task.weights is None or (task.weighing is not None and task.weighing.are == "given")
         weights = np.ones(len(rows)) if plain else task.row_weights[rows]
-        middle, mean, deviation = np.array([_usual(column, weights) for column in values.T]).reshape(count, 3).T
+        middle, mean, deviation = _usual_of_all(np.ascontiguousarray(values.T), weights)
         center, spread = (mean, deviation) if scale == "deviation" else (np.zeros(count), np.ones(count))
         keep = np.full(count, np.nan) if missing == "keep" else middle
         features = tuple(task.features[place] for place in places)
@@ -99,22 +100,45 @@ class ColumnEncoding:
 
     def matrix(self, table: Table, rows: Integers) -> Floats:
         """Rows × columns, in C order."""
-        blocks = [self._block(index, table.values[rows, place]) for index, place in enumerate(self.places)]
-        return np.ascontiguousarray(np.concatenate([np.empty((len(rows), 0)), *blocks], axis=1))
+        starts = np.concatenate([[0], np.cumsum(self.widths)]).astype(np.int64)
+        found: Floats = np.empty((len(rows), int(starts[-1])))
+        numbers = np.setdiff1d(np.arange(len(self.features)), np.array(self.nominal, np.int64))
+        places, many = np.array(self.places, np.int64), max(1, AT_ONCE // max(1, len(rows)))
+        for some in (numbers[first : first + many] for first in range(0, len(numbers), many)):
+            found[:, starts[some]] = self._numbers(some, table.values[np.ix_(rows, places[some])])
+        for index in self.nominal:
+            found[:, starts[index] : starts[index + 1]] = self._block(index, table.values[rows, self.places[index]])
+        return found
+
+    def _numbers(self, some: Integers, values: Floats) -> Floats:
+        """Fill and scale features that are numbers or ranks: rows × as many."""
+        filled = np.where(np.isnan(values), self.middle[some], values)
+        scaled: Floats = (filled - self.center[some]) / self.scale[some]
+        return scaled
 
     def _block(self, index: int, values: Floats) -> Floats:
         """Encode one feature: filled and scaled numbers, level codes, or a column per level."""
         feature = self.features[index]
         if feature.has_order:
-            filled = np.where(np.isnan(values), self.middle[index], values)
-            scaled: Floats = (filled - self.center[index]) / self.scale[index]
-            return scaled[:, None]
+            return self._numbers(np.array([index]), values[:, None])
         if self.encoding == "native":
             return np.where(values < len(feature.levels), values, np.nan)[:, None]
         if self.encoding == "ordinal":
             return np.where(np.isnan(values), -1.0, values)[:, None]
         levels = np.arange(len(feature.levels), dtype=np.float64)
         return np.column_stack([values[:, None] == levels, np.isnan(values)]).astype(np.float64)
+
+
+def _usual_of_all(columns: Floats, weights: Floats) -> Floats:
+    """Median, mean and deviation (3 × columns) of columns × rows, those without a gap at once where no row weighs more."""
+    found = np.zeros((3, len(columns)))
+    at_once = ~np.isnan(columns).any(axis=1) & bool((weights == 1).all() and len(weights))
+    whole = columns if at_once.all() else columns[at_once]
+    if len(whole):
+        found[:, at_once] = np.median(whole, axis=1), whole.mean(axis=1), whole.std(axis=1)
+    for index in np.flatnonzero(~at_once):
+        found[:, index] = _usual(columns[index], weights)
+    return found
 
 
 def _usual(column: Floats, weights: Floats) -> tuple[float, float, float]:

@@ -82,7 +82,7 @@ class M5pPath:
     def outputs(self, learners: Sequence[M5p], table: Table, rows: Integers, scores: bool) -> NumberOutputs:
         """Send the rows down once, and answer by the models of each learner."""
         sent = self._send_down(table, rows)
-        return NumberOutputs(np.array([self._said(learner, sent) for learner in learners]).reshape(len(learners), len(rows)))
+        return NumberOutputs(np.array([self._answer(learner, sent) for learner in learners]).reshape(len(learners), len(rows)))
 
     def complexity(self, learners: Sequence[M5p]) -> Floats:
         """Count the leaves that are left for every learner."""
@@ -91,7 +91,7 @@ class M5pPath:
     def training_error(self, learners: Sequence[M5p]) -> Floats:
         """Compute every learner's root mean squared error on the analysis rows."""
         sent = self._send_down(self.task, self.rows)
-        return np.array([training_error(self.task, self.rows, self._said(learner, sent)) for learner in learners])
+        return np.array([training_error(self.task, self.rows, self._answer(learner, sent)) for learner in learners])
 
     def model(self, learner: M5p) -> ModelTree:
         """The tree without what it does not reach, its leaves with the error that they leave on their rows."""
@@ -104,7 +104,7 @@ class M5pPath:
         """The grown tree as it is cut back for a learner, with its models."""
         if learner not in self._cuts:
             tree, fits = self.grown.tree, self._fit_nodes(learner)
-            intercept, coefficients = fits.smoothed(tree.parent, tree.weight, learner.smoothing)
+            intercept, coefficients = fits.smooth(tree.parent, tree.weight, learner.smoothing)
             models = NodeModels(self._terms, intercept, coefficients, np.full(len(tree), np.nan))
             assert tree.numbers is not None
             leaf = fits.pruned if learner.pruned else fits.closed
@@ -127,7 +127,7 @@ class M5pPath:
         columns = [term.of(table.values[rows, term.feature]) for term in self._terms]
         return _Sent(leaf, np.array(columns).T if columns else np.empty((len(rows), 0)))
 
-    def _said(self, learner: M5p, sent: _Sent) -> Floats:
+    def _answer(self, learner: M5p, sent: _Sent) -> Floats:
         cut = self.cut(learner)
         assert cut.models is not None
         return cut.models.answers(ends(cut)[sent.leaf], sent.terms)

@@ -33,7 +33,7 @@ from modelsel.core.types import (
     Task,
     TaskKind,
 )
-from modelsel.kernels.compiler import wanted
+from modelsel.kernels.compiler import is_wanted
 from modelsel.kernels.layout import EQUALITY, LEAF, SUBSET, THRESHOLD
 from modelsel.learner.base import BaseLearner, SingleFit
 from modelsel.learner.trees.leaf import Leaf, leaf_scores
@@ -104,7 +104,7 @@ class OptimalTree(BaseLearner):
         if self.missing not in POLICIES:
             why = "; rows that are divided or follow surrogates make sides that are not nested, which the bounds need"
             yield f"missing is one of {', '.join(POLICIES)}, not {self.missing!r}{why}"
-        if not wanted():
+        if not is_wanted():
             yield "under MODELSEL_KERNELS=python its search would take minutes: unset it, or take another learner"
         if self.nominal == GROUPED and task is not None:
             yield from _many_levels(task)
@@ -268,7 +268,7 @@ class OptimalPath:
             levels = int(front.levels[leaves - 1])
             own = self._search(levels)
             self._build(nodes, -1, np.arange(len(self._seen[0])), levels, min(leaves, len(own.errors)), own)
-            self._trees[key] = self.assembled(nodes)
+            self._trees[key] = self.assemble(nodes)
         return self._trees[key]
 
     @property
@@ -432,9 +432,9 @@ class OptimalPath:
 
     def text(self, nodes: list[Node]) -> str:
         """Write the tree of some nodes down in words."""
-        return to_text(self.assembled(nodes))
+        return to_text(self.assemble(nodes))
 
-    def assembled(self, nodes: list[Node]) -> PrunedView:
+    def assemble(self, nodes: list[Node]) -> PrunedView:
         """The nodes as arrays."""
         features = self.task.features
         parent = np.array([node.parent for node in nodes], np.int32)

@@ -100,7 +100,7 @@ class TablePath:
         predicted = np.empty((len(learners), len(rows)), np.int32)
         shares = np.empty((len(learners), len(rows), self.counts[0].shape[1])) if scores else None
         for position, learner in enumerate(learners):
-            counts = self.found(*cells, learner.back_off)
+            counts = self.cell_weights(*cells, learner.back_off)
             predicted[position] = np.argmax(counts, axis=1)
             if shares is not None:
                 shares[position] = smooth(counts, learner.smoothing)
@@ -134,7 +134,7 @@ class TablePath:
             depth[alive], cell[alive] = d + 1, place
         return depth, cell
 
-    def found(self, depth: Integers, cell: Integers, back_off: str) -> Floats:
+    def cell_weights(self, depth: Integers, cell: Integers, back_off: str) -> Floats:
         """Return the class weights of each row's cell; a row without a whole match may get the majority's."""
         if back_off == "majority":
             depth = np.where(depth == len(self.keys), depth, 0)
@@ -219,7 +219,7 @@ class NumberTablePath:
     def outputs(self, learners: Sequence[Table], table: Rows, rows: Integers, scores: bool) -> NumberOutputs:
         """Look each row up as deep as it is known, and take the mean there."""
         cells = self.table.cells(table, rows)
-        means = {back_off: _mean(self.table.found(*cells, back_off)) for back_off in {own.back_off for own in learners}}
+        means = {back_off: _mean(self.table.cell_weights(*cells, back_off)) for back_off in {own.back_off for own in learners}}
         return NumberOutputs(np.array([means[learner.back_off] for learner in learners]))
 
     def complexity(self, learners: Sequence[Table]) -> Floats:
@@ -264,7 +264,7 @@ def _sums(target: Floats, weights: Floats, cell: Integers, cells: int) -> Floats
 
 def _off(task: NumberTask, rows: Integers, table: TablePath) -> float:
     """Root mean squared error of the full cells on the rows that fill them."""
-    return training_error(task, rows, _mean(table.found(*table.cells(task, rows), "symmetric_uncertainty")))
+    return training_error(task, rows, _mean(table.cell_weights(*table.cells(task, rows), "symmetric_uncertainty")))
 
 
 def _ranked_by_variance(codes: Integers, target: Floats, weights: Floats, repeats: Floats | None) -> Integers:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from modelsel.core.fittable import Compiled
 from modelsel.core.types import (
     CLASS_TASKS,
     NUMBER_TASKS,
@@ -35,7 +36,7 @@ ROUNDING = 1e-6  # of probabilities that were kept in single precision
 SHARE, FROM_0 = (0.0, 1.0), (0.0, np.inf)
 
 
-class BaseMeasure:
+class BaseMeasure(Compiled):
     """Base of measures: a number per candidate and fold. A new one defines `score`.
 
     Class attributes: `reads`, the kinds of task that it judges; `higher_is_better`; `needs_scores`, where it reads class
@@ -73,18 +74,6 @@ class BaseMeasure:
 
     @classmethod
     def kernels(cls, task: AnyTask) -> tuple[str, ...]:
-        """Return the files of kernels that it uses, which a study compiles before its cells.
-
-        Parameters
-        ----------
-        task : Task or NumberTask
-            The study's task.
-
-        Returns
-        -------
-        tuple of str
-            Names of files of `modelsel/kernels`.
-        """
         return ("confusion",) if isinstance(task, ClassTask) else ()
 
     def problems(self, task: AnyTask, resampling: Resampling) -> Iterator[str]:
@@ -464,7 +453,7 @@ def confusion(truth: Targets, predicted: Targets, weights: Floats | None, classe
 
 
 def right_answers(truth: Targets, classes: int) -> Outputs:
-    """Return the answers that are all right, and sure of it.
+    """Return answers that are all right, with score 1 for the true class.
 
     Parameters
     ----------

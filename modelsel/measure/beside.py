@@ -51,7 +51,7 @@ def other_measures(chooses: BaseMeasure, task: Task, resampling: Resampling, sco
 
 
 def measures_by_default(measures: Mapping[str, BaseMeasure], task: Task) -> dict[str, BaseMeasure]:
-    """Return the measures beside the one that chooses where nobody asked for more: of many classes, what reads rows alone.
+    """Return the measures that are reported by default beside the one that chooses; with many classes only those by rows.
 
     A confusion matrix of a thousand classes has a million cells, and a mean over classes ranks the rows a thousand times.
     """

@@ -24,13 +24,13 @@ class R2(OfNumbers):
     between = (-np.inf, 1.0)
     higher_is_better = True
 
-    def undefined(self, resampling: Resampling) -> Iterator[str]:
+    def why_undefined(self, resampling: Resampling) -> Iterator[str]:
         """Yield why it says nothing on these folds whatever the target is; of one value scikit-learn takes 1 or 0."""
         if alone := sum(len(fold.assessment) < 2 for fold in resampling.folds):
             yield f"r2 is not defined on {alone} folds that assess a single row: use fewer folds, or measure=mse"
 
     def problems(self, task: Task, resampling: Resampling) -> Iterator[str]:
-        yield from self.undefined(resampling)
+        yield from self.why_undefined(resampling)
         same = [
             fold.index for fold in resampling.folds if len(fold.assessment) > 1 and not np.ptp(task.target[fold.assessment])
         ]

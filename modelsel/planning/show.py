@@ -264,7 +264,7 @@ def _count_candidates(plan: Plan) -> str:
 
 
 def _sizes(candidates: Sequence[Candidate]) -> Iterator[str]:
-    """Say what the sizes of candidates count, where they count different things: nobody compares leaves with parameters."""
+    """Say what the sizes of candidates count where that differs: leaves are not compared with parameters."""
     kinds: dict[str, dict[str, None]] = {}
     for candidate in candidates:
         kinds.setdefault(candidate.learner.unit, {})[candidate.entry or kind_of(candidate.learner)] = None

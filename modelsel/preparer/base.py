@@ -16,15 +16,14 @@
 What it may offer besides: `problems`, `fit_key` and `fit_path` (one fit answers many preparers), `describe` and `restore`.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from modelsel.core.described import Described, fitted_class
-from modelsel.core.spec import spec_of
-from modelsel.core.types import BOTH_TASKS, AnyTable, AnyTask, Description, Integers, Table, TaskKind
+from modelsel.core.described import Described
+from modelsel.core.fittable import Fittable
+from modelsel.core.types import BOTH_TASKS, AnyTable, AnyTask, Description, Integers, TaskKind
 
 
 class FittedPreparer(Described):
@@ -58,7 +57,7 @@ class FittedPreparer(Described):
         raise NotImplementedError
 
 
-class BasePreparer:
+class BasePreparer(Fittable):
     """Base of preparers without path parameters. A new one defines `fit`.
 
     Examples
@@ -70,93 +69,8 @@ class BasePreparer:
 
     reads: ClassVar[tuple[TaskKind, ...]] = BOTH_TASKS
 
-    def fit(self, task: AnyTask, rows: Integers, rng: np.random.Generator) -> Any:
-        """Fit on some rows of a task, which are all that it may look at.
-
-        Parameters
-        ----------
-        task : Task
-            The task.
-        rows : Integers
-            Positions of the analysis rows; a row may repeat.
-        rng : numpy.random.Generator
-            The only source of chance.
-
-        Returns
-        -------
-        FittedPreparer
-            Something with `apply` for any table of these features.
-        """
-        raise NotImplementedError
-
-    def problems(self, task: Table | None = None) -> Iterable[str]:
-        """List reasons why it cannot be used, by itself or on these features.
-
-        Parameters
-        ----------
-        task : Table, optional
-            The features; without it only the settings are judged.
-
-        Returns
-        -------
-        iterable of str
-            Sentences for the error message; none where all is well.
-        """
-        return ()
-
-    def fit_key(self) -> dict[str, object]:
-        """Return the settings that a fit depends on: all, but for path parameters.
-
-        Returns
-        -------
-        dict
-            Preparers of equal keys share one fit.
-        """
-        return spec_of(self)
-
-    def fit_path(self, task: AnyTask, rows: Integers, rng: np.random.Generator) -> Any:
-        """Fit once for all preparers of equal `fit_key`.
-
-        Parameters
-        ----------
-        task : Task
-            The task.
-        rows : Integers
-            Positions of the analysis rows.
-        rng : numpy.random.Generator
-            The only source of chance.
-
-        Returns
-        -------
-        FeatureRanking
-            What answers each of these preparers .
-        """
-        prepared = self.fit(task, rows, rng)
-        if type(self).restore == BasePreparer.restore:
-            fitted_class(type(self).fit)
-            prepared.describe()  # what cannot be kept is said on the first fold, and not after the last
-        return SinglePreparer(prepared)
-
-    @classmethod
-    def restore(cls, description: Description) -> object:
-        """Read a fitted preparer back.
-
-        Parameters
-        ----------
-        description : Description
-            What its `describe` gave.
-
-        Returns
-        -------
-        FittedPreparer
-            The fitted preparer.
-
-        Raises
-        ------
-        ValueError
-            Where the description is not whole.
-        """
-        return fitted_class(cls.fit).restored(description)
+    def alone(self, fitted: Any, task: AnyTask, rows: Integers) -> "SinglePreparer":
+        return SinglePreparer(fitted)
 
 
 @runtime_checkable

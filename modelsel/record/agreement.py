@@ -30,7 +30,7 @@ def disagreements(folder: RunFolder, report: AuditShape | None = None) -> list[F
 
     Raises ConfigurationError for a study.json that cannot be read.
     """
-    outcome, changed = folder.outcome(), folder.changed()
+    outcome, changed = folder.outcome(), folder.changed_files()
     files = (f"{name} is not the file that the study wrote" for name in changed)
     looks = _looks_of(report) if report else [] if {CONFIG, DETAILS} & set(changed) else _looks_at_hand(folder, outcome)
     rows = None if CANDIDATES in changed else folder.candidates()

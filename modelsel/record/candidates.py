@@ -69,7 +69,7 @@ def ranks(board: Scoreboard) -> Integers:
 
 
 def settings_of(candidate: Candidate, numbers: bool) -> dict[str, object]:
-    """Settings as the record has them: of a tree of numbers none that says how classes are judged, unless somebody set it."""
+    """Settings as the record has them; a tree of numbers leaves out those about classes unless they were set."""
     return {name: value for name, value in candidate.parameters.items() if not (numbers and is_of_classes(name, value))}
 
 

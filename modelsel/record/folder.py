@@ -110,7 +110,7 @@ class RunFolder:
         return self.path.parent.parent
 
     def project(self, settings: Mapping[str, Any]) -> Path:
-        """The `runs/` whose ledger and lock file a study of these settings uses: another place for runs forgets nothing."""
+        """The folder whose ledger and lock file a study of these settings uses, wherever its runs are written."""
         return PROJECT if settings.get("runs") else self.root
 
     def save(self, finished: StudyRecord) -> None:
@@ -198,7 +198,7 @@ class RunFolder:
         with self._reading(LOSSES):
             return read_assessed(self._arrays)
 
-    def changed(self) -> list[str]:
+    def changed_files(self) -> list[str]:
         """Names of files whose bytes are no longer those that the study wrote, or that are gone."""
         return [name for name in self.sums if not self._is_whole(name)]
 
@@ -348,7 +348,7 @@ def fresh(parent: Path) -> Path:
             return path
 
 
-def unfinished(run: str) -> bool:
+def is_unfinished(run: str) -> bool:
     """Say whether the folder of a run is there without an answer of its test: it ended before that was on record."""
     folder = RunFolder(Path(run))
     with suppress(ConfigurationError, OSError):
@@ -443,7 +443,7 @@ def _compact(array: NDArray[np.generic]) -> Targets:
 
 
 class LossArchive(Mapping[str, NDArray[np.generic]]):
-    """The arrays of a file, each read when it is first asked for: the matrix is large, and few who read the others want it."""
+    """The arrays of a file, each read when it is first asked for: the matrix is large and seldom needed."""
 
     def __init__(self, content: bytes) -> None:
         """Open the archive. Raises ValueError for one that unpacks to more than the machine's memory."""

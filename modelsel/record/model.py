@@ -183,7 +183,7 @@ def describe(path: Path) -> dict[str, Any]:
 
 
 def target_of_model(path: Path) -> ColumnReading | None:
-    """How the labels that a model learnt were held; None where there is no model, or it does not say."""
+    """The type in which the target's labels were stored; None without a model, or one that does not record it."""
     facts = path / "data" / FACTS
     if not facts.exists():
         return None

@@ -117,7 +117,7 @@ def _place(folder: RunFolder, predictor: Predictor) -> tuple[Pool, CellLimits]:
 
 
 def _is_own_code(predictor: Predictor, facts: Mapping[str, object]) -> bool:
-    """Say whether all of it is this package's code, in which other people's libraries have no part."""
+    """Say whether a learner and its steps are modelsel's code alone, without other libraries."""
     parts = (predictor.model, *predictor.steps)
     ours = all(type(part).__module__.startswith("modelsel.") for part in parts)
     return ours and not any(kind in NATIVE for kind in _kinds((facts["learner"], facts["steps"])))

@@ -104,7 +104,7 @@ class SweepFolder:
         return next((cls(path.resolve()) for path in there), None)
 
     @classmethod
-    def interrupted(cls, root: Path, words: Sequence[str]) -> "SweepFolder | None":
+    def find_interrupted(cls, root: Path, words: Sequence[str]) -> "SweepFolder | None":
         """The newest sweep of the same words where it did not end; None otherwise."""
         for path in sorted((root / SWEEPS).glob(f"*/{SWEEP}"), reverse=True):
             with suppress(ConfigurationError):
@@ -115,7 +115,7 @@ class SweepFolder:
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """Hold the sweep while its jobs run: nobody else goes on with it."""
+        """Hold the sweep's lock while its jobs run, so that no other process resumes it."""
         with lock_file(self.path / LOCK):
             yield
 

@@ -130,7 +130,7 @@ def _figure(curve: SizeCurve) -> str:
 
 
 def draw(curve: SizeCurve) -> str:
-    """Both scores against the leaves of the tree, with one standard error."""
+    """Draw training and out-of-fold score against the number of leaves, with one standard error."""
     points, (top, best) = _points(curve), _best(curve)
     plot = Plot(WIDTH, HEIGHT, f"{curve['entry']}: {_of(curve)} against leaves")
     across = Scale.of(curve["sizes"], LEFT + 12, WIDTH - RIGHT - 12, log=False)

@@ -111,7 +111,7 @@ def html(one: PruningFacts) -> str:
 
 
 def _groups(candidates: Sequence[Candidate]) -> list[list[int]]:
-    """Candidates that are one another's twins but for alpha, at least two of them."""
+    """Group candidates that differ in alpha alone, at least two in a group."""
     groups: dict[object, list[int]] = {}
     for i, candidate in enumerate(candidates):
         pruner = getattr(candidate.learner, "pruner", None)
@@ -122,7 +122,7 @@ def _groups(candidates: Sequence[Candidate]) -> list[list[int]]:
 
 
 def _titles(firsts: Sequence[Candidate], numbers: bool) -> list[str]:
-    """Each path's entry, what R is, and the settings that tell it from the others."""
+    """Titles of the paths: the entry, what R is, and the settings in which they differ."""
     own = [{name: word(value) for name, value in one.parameters.items() if name != "pruner.alpha"} for one in firsts]
     names = [name for name in dict.fromkeys(name for each in own for name in each) if len({each.get(name) for each in own}) > 1]
     telling = [settings({name: each[name] for name in names if name in each}) for each in own]

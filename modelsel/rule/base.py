@@ -73,7 +73,7 @@ def among(board: Scoreboard, wanted: Sequence[Bound]) -> Scoreboard:
 
 
 def nearest(board: Scoreboard, wanted: Sequence[Bound]) -> int:
-    """The eligible candidate whose largest distance from a bound is least; ties by the score."""
+    """The eligible candidate that misses the bounds by least; ties are broken by the score."""
     away = np.max([bound.lacking(board.beside[bound.name]) for bound in wanted], axis=0)
     return int(np.lexsort((board.cost, np.where(board.eligible, away, np.inf)))[0])
 

@@ -45,20 +45,21 @@ class Sample:
 
 
 def samples(work: RunContext) -> Iterator[Sample]:
-    """One to load everything on, the smaller one, and the larger; none where a fold is itself hardly larger."""
+    """Sizes of the samples: one to warm up, a small and a large one; none where a fold is hardly larger."""
     fold = work.resampling.folds[0]
     few = min(FEW, len(fold.analysis) // FACTOR**2)
     if few >= FEWEST:
-        for most in (min(WARM_UP, few), few, FACTOR * few):
-            yield _sample(work, fold, most)
+        halves = [np.flatnonzero(np.bincount(rows)) for rows in (fold.analysis, fold.assessment)]
+        for most in (min(WARM_UP, few // 2), few, FACTOR * few):
+            yield _sample(work, fold, halves, most)
 
 
-def _sample(work: RunContext, fold: Fold, most: int) -> Sample:
-    """Rows of both halves of a fold in its proportions, the class shares kept."""
+def _sample(work: RunContext, fold: Fold, halves: Sequence[Integers], most: int) -> Sample:
+    """Rows of both halves of a fold (ascending, each once) in its proportions, the class shares kept."""
     rng = np.random.default_rng([work.seed, most])
     share = most / len(fold.analysis)
-    analysis = _some(work.task, np.unique(fold.analysis), share, rng)
-    assessment = analysis[:0] if fold.judges_itself else _some(work.task, np.unique(fold.assessment), share, rng)
+    analysis = _some(work.task, halves[0], share, rng)
+    assessment = analysis[:0] if fold.judges_itself else _some(work.task, halves[1], share, rng)
     task = work.task.take(np.concatenate([analysis, assessment]))
     places = np.split(np.arange(len(task)), [len(analysis)])
     own = Fold(0, 0, places[0], places[0] if fold.judges_itself else places[1])
@@ -77,7 +78,8 @@ def _some(task: Task, rows: Integers, share: float, rng: np.random.Generator) ->
     order = rng.permutation(rows)
     if not isinstance(task, ClassTask):
         return np.sort(order[: max(2, round(share * len(rows)))])
-    classes = [order[task.target[order] == label] for label in np.unique(task.target[rows])]
+    target = task.target[order]
+    classes = [order[target == label] for label in np.flatnonzero(np.bincount(target))]
     return np.sort(np.concatenate([one[: max(1, ceil(share * len(one)))] for one in classes]))
 
 
@@ -112,7 +114,8 @@ def slowness() -> float:
 
 # The cost of a plan.
 
-BUDGET, SHARE = 1.0, 0.05  # seconds that trials may take, or this share of what the fits are expected to
+BUDGET, SHARE = 0.8, 0.05  # seconds that trials may take once all is loaded, or this share of what the fits are expected to
+SHORT = 0.03  # seconds of a cell that is timed twice
 PER_CELL = 0.002  # seconds of a cell for journal and dispatch
 MEMBERS = 500  # candidates of a batch that are tried, at most
 STAND_INS = 5  # batches tried of a kind, at most
@@ -133,6 +136,15 @@ def estimate(work: RunContext, pool: Pool) -> Estimate:
         return Estimate(trials.seconds(), trials.memory(), pool.jobs)
 
 
+@dataclass(frozen=True)
+class Weighed:
+    """Bytes on a sample: the most that the largest batch of each kind held beside what stays with the task, and that."""
+
+    peaks: dict[str, float]
+    answered: dict[str, int]  # members of it
+    stays: float
+
+
 class Trials:
     """Few batches of each kind of a plan, computed on samples of the rows."""
 
@@ -145,27 +157,36 @@ class Trials:
             first = work.plan.candidates[batch.members[0]]
             self._kinds.setdefault(f"{first.entry} {kind_of(first.learner)}", []).append(place)
         self._tried = [at for own in self._kinds.values() for at in own[:: -(-len(own) // STAND_INS)]]
+        self._leading = [own[0] for own in self._kinds.values()]
         self._measured: list[Floats] = []
         self._shares: list[float] = []
-        self._bytes: dict[str, list[tuple[float, float, int]]] = {kind: [] for kind in self._kinds}
+        self._weighed: list[Weighed] = []
 
     def run(self) -> None:
-        """Compute the batches on one sample after the other, the dearest first, as long as that is worth it."""
+        """Load all on the smallest sample, then compute batches on one after the other, as long as that is worth it."""
+        until = np.inf
         for place, sample in enumerate(self._samples):
-            left = max(BUDGET, SHARE * self.seconds()) - sum(float(np.nansum(one)) for one in self._measured[1:])
             spent = np.full(len(self._work.plan.batches), np.nan)
-            for at in self._worthwhile(sample.share, left) if place else self._first():
-                spent[at] = _answer(*self._jobs(sample, at)) * max(1.0, len(self._work.plan.batches[at].members) / MEMBERS)
-            self._measured.append(spent)
+            for at in self._in_turn(place):
+                last = self._measured[-1][at] * sample.share / self._shares[-1] if place > 1 else 0.0
+                if (at in self._leading and place < 2) or last <= until - time.thread_time():
+                    spent[at] = self._timed(sample, at, again=place > 0)
+            self._measured.append(self._alike(spent) if place > 1 else spent)
             self._shares.append(sample.share)
-            if place < 2:
-                self._weigh(sample)
+            if place == 1 or (place == 0 and sample.share < self._samples[1].share):
+                self._weighed.append(self._weigh(sample))
+            if place == 0:
+                loaded, until = time.thread_time(), time.thread_time() + BUDGET
+            elif place == 1:
+                until = loaded + max(BUDGET, SHARE * self.seconds())
 
     def seconds(self) -> float:
         """Seconds of all fits: families, cells, and the winner's."""
         if not self._measured:
             return 0.0
         each = extrapolate(self._measured, self._shares)
+        if len(self._measured) > 1:  # what was tried on the smallest alone is known by its kind: loading was most of it
+            each[np.isnan(self._measured[1])] = np.nan
         for own in self._kinds.values():
             each[own] = np.where(np.isfinite(each[own]), each[own], np.nanmean(each[own]))
         families = sum(each[at] for at, batch in enumerate(self._work.plan.batches) if self._is_family(batch))
@@ -179,37 +200,39 @@ class Trials:
         rows = fmean(len(fold.assessment) for fold in work.resampling.folds)
         scored = work.task.class_count if work.needs_scores else 0
         kept, said = rows * (KEPT + KEPT_SCORE * scored), rows * (SAID + SCORED * scored)
-        cell, left = 0.0, 0.0
+        cell, left = 0.0, self._at_size([one.stays for one in self._weighed])
         for kind, own in self._kinds.items():
             most = max(len(work.plan.batches[at].members) for at in own)
-            peak, stays = (self._at_size([one[which] for one in self._bytes[kind]]) for which in (0, 1))
-            tried = self._bytes[kind][-1][2]
+            tried = self._weighed[-1].answered[kind]
+            peak = self._at_size([one.peaks[kind] for one in self._weighed])
             cell = max(cell, peak + max(most - tried, 0) * kept, max(most, tried) * said)
-            left = max(left, stays)
         columns = len(work.plan.candidates) if len(work.plan.candidates) <= ROWS_FOR_ALL else ROWS_FOR_BEST
         matrix = float(len(work.task) * columns)
         each = cell + (left + PROCESS if processes else 0.0)
         return BASE + left + max(self._pool.jobs * each, 4 * matrix + min(12 * matrix, SUMMED))
 
-    def _first(self) -> Iterator[int]:
-        """One batch of each kind, and others within the budget."""
-        began = time.thread_time()
-        leading = {min(own) for own in self._kinds.values()}
-        yield from leading
-        for at in self._tried:
-            if at not in leading and time.thread_time() - began < BUDGET:
-                yield at
+    def _timed(self, sample: Sample, at: int, again: bool) -> float:
+        """Seconds of a batch, a short one's the second time: the first may have loaded what only so many rows need."""
+        work, jobs = self._jobs(sample, at)
+        took = _answer(work, jobs)
+        if again and took < SHORT:
+            took = min(took, _answer(work, jobs))
+        return took * max(1.0, len(self._work.plan.batches[at].members) / MEMBERS)
 
-    def _worthwhile(self, share: float, seconds: float) -> list[int]:
-        """The batches to be tried on a larger sample within so many seconds, the dearest first."""
-        last, before = self._measured[-1], self._shares[-1]
-        found = []
-        for at in sorted(self._tried, key=lambda at: -np.nan_to_num(last[at])):
-            needed = last[at] * share / before
-            if needed <= seconds:
-                found.append(at)
-                seconds -= needed
-        return found
+    def _in_turn(self, place: int) -> list[int]:
+        """Batches to be tried: one of each kind, then several, then of each kind the two that took longest."""
+        if place < 2:
+            return [*self._leading, *(at for at in self._tried if place and at not in self._leading)]
+        last = np.nan_to_num(self._measured[-1])
+        dearest = [sorted(set(own) & set(self._tried), key=lambda at: -last[at])[:2] for own in self._kinds.values()]
+        return sorted((at for own in dearest for at in own), key=lambda at: -last[at])
+
+    def _alike(self, spent: Floats) -> Floats:
+        """What was not tried on a sample grew as others of its kind."""
+        grown = spent / np.maximum(self._measured[-1], 1e-9)
+        for own in self._kinds.values():
+            spent[own] = np.where(np.isfinite(spent[own]), spent[own], self._measured[-1][own] * np.nanmean(grown[own]))
+        return spent
 
     def _jobs(self, sample: Sample, at: int) -> tuple[RunContext, list[CellJob]]:
         """The context of a sample and the jobs that answer a batch's members there, families by what they are on it."""
@@ -224,16 +247,18 @@ class Trials:
     def _is_family(self, batch: Batch) -> bool:
         return any(is_family(self._work.plan.candidates[member]) for member in batch.members)
 
-    def _weigh(self, sample: Sample) -> None:
-        """The bytes that the largest batch of each kind holds at its peak beside what it leaves with the task, and that."""
-        for kind, own in self._kinds.items():
-            at = max(own, key=lambda at: len(self._work.plan.batches[at].members))
-            work, jobs = self._jobs(sample, at)
-            work = replace(work, task=replace(work.task))  # nothing is known of its rows yet
-            with _follow_memory() as held:
+    def _weigh(self, sample: Sample) -> Weighed:
+        """Follow the bytes while the largest batch of each kind is computed, of a table of whose rows nothing is known yet."""
+        fresh = replace(sample, work=replace(sample.work, task=replace(sample.work.task)))
+        peaks, answered, stays = {}, {}, 0.0
+        with _follow_memory() as held:
+            for kind, own in self._kinds.items():
+                work, jobs = self._jobs(fresh, max(own, key=lambda at: len(self._work.plan.batches[at].members)))
+                tracemalloc.reset_peak()
                 _answer(work, jobs)
-                now, peak = held()
-            self._bytes[kind].append((peak - now, now, sum(len(job.members) for job in jobs)))
+                stays, peak = held()
+                peaks[kind], answered[kind] = peak - stays, sum(len(job.members) for job in jobs)
+        return Weighed(peaks, answered, stays)
 
     def _at_size(self, bytes_: Sequence[float]) -> float:
         """A part that is there at any size and one that grows with it, on a line through two samples."""

@@ -190,7 +190,7 @@ class MemberAnswers:
 
     @cached_property
     def _losses(self) -> Floats:
-        """Of a measure that is a mean over rows the loss of each member for each answer."""
+        """The loss of each member for each answer, under a measure that is a mean over rows."""
         return self._loss(self.said, slice(None))
 
     def _loss(self, said: Floats, there: Integers | slice) -> Floats:

@@ -221,7 +221,7 @@ class Journal:
         """The result at a place, or None (and a note) when it is damaged."""
         record = self.record(place)
         if record is not None:
-            with suppress(KeyError, ValueError, TypeError):
+            with suppress(KeyError, ValueError, TypeError, IndexError):
                 return CellResult.decode(record.facts, record.arrays)
             self.damage.append(CorruptRecord(place.path, place.offset, torn=False))
         return None

@@ -44,7 +44,7 @@ class Racing:
     done: set[int] = field(default_factory=set)  # batches that have all folds
 
     def __post_init__(self) -> None:
-        """Start with nobody finished, and find the batch of each candidate."""
+        """Start without finished candidates, and find the batch of each."""
         self.finished = np.zeros(len(self.book.work.plan.candidates), bool)
         self._best = best_scores(self.book.work)
         self._batch = np.zeros(len(self.finished), np.int64)
@@ -100,7 +100,7 @@ class Racing:
         return np.asarray(~self.finished & ~failed & ~self.book.out & ~np.isin(self._batch, list(self.done)))
 
     def _drop(self, fold: int) -> None:
-        """Drop who cannot win any more, by the folds before this one."""
+        """Drop the candidates that cannot win any more, by the folds before this one."""
         if not self.finished.any():
             return
         scores, hoped, racing = self.book.scores, self._least_mean_possible(fold), self._racing(fold)

@@ -83,7 +83,7 @@ def standard_error(losses: Floats, weights: Floats, groups: Integers | None) -> 
 
 
 def fold_errors(scores: Floats, resampling: Resampling) -> Floats:
-    """For measures that are no mean over rows: sd over the k folds of a repeat / sqrt(k), averaged over repeats.
+    """Standard errors of measures that are not means over rows: sd over a repeat's k folds / sqrt(k), averaged over repeats.
 
     Never divided by sqrt(k · repeats): repeats share their rows. NaN where a repeat has a single fold.
     """

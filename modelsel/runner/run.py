@@ -176,7 +176,7 @@ def _probe(book: RunIndex, pool: Pool, budget: Budget, progress: Progress) -> No
 
 
 def _search_trials(book: RunIndex, pool: Pool, progress: Progress, seconds: float) -> None:
-    """Trials in the order in which they were drawn, some at a time, until the seconds are over: who was begun is finished.
+    """Perform trials in the order of their draws, some at a time, until the seconds are over; begun ones are finished.
 
     When it ends depends on the clock and not on a score, so that the best of those that were begun is corrected as ever.
     """
@@ -208,7 +208,7 @@ def waves(plan: Plan) -> Sequence[Sequence[int]]:
 
 
 def _race(racing: Racing, pool: Pool, progress: Progress) -> None:
-    """Round after round what the journals do not know, for those who may still win."""
+    """Perform round after round the cells that no journal has, for the candidates that may still win."""
     book, reporter = racing.book, None
     with open_executor(pool, book.work, book.journal) as each:
         rescue = _rescue(book, pool, each)
@@ -254,10 +254,10 @@ class _Reporter:
 def _rescue(book: RunIndex, pool: Pool, each: JobExecutor) -> CrashRecovery:
     """Worker processes of this machine leave marks in the journal's folder; of others only their reports are known."""
     if pool.kind != "processes":
-        return CrashRecovery(book.work, book.journal, each, book.recovered, None)
+        return CrashRecovery(book.work, book.journal, each, book.recover, None)
     folder = book.journal.folder
     return CrashRecovery(
-        book.work, book.journal, each, book.recovered, partial(start_times, folder), partial(last_reached, folder)
+        book.work, book.journal, each, book.recover, partial(start_times, folder), partial(last_reached, folder)
     )
 
 

@@ -112,7 +112,7 @@ class RunIndex:
             self._made.append((fold, position, result))
             self.scores.add(fold.index, np.array([position]), self.work.with_scores(fold.index, result))
 
-    def recovered(self, job: CellJob) -> CompletedJob | None:
+    def recover(self, job: CellJob) -> CompletedJob | None:
         """Return the completed job if its record was written before the worker died, else None."""
         self.journal.refresh()
         key, ids = self.work.key(job.cell), self._ids[list(job.members)]
@@ -166,7 +166,7 @@ class RunIndex:
                 break
             result = self.journal.load(place)
             if result is not None and self.work.needs_scores and result.scores is None:
-                place, result = self._completed(key, result, open_) or (place, result)
+                place, result = self._complete(key, result, open_) or (place, result)
             if result is None or (lacking := self.work.lacking(result)):
                 continue
             rows, taken = self._usable(result, open_)
@@ -181,7 +181,7 @@ class RunIndex:
         self.why[partial or lacking or self.journal.why(key)] += 1
         return CellJob(cell, tuple(int(member) for member in open_))
 
-    def _completed(self, key: CellKey, result: CellResult, open_: Integers) -> tuple[RecordLocation, CellResult] | None:
+    def _complete(self, key: CellKey, result: CellResult, open_: Integers) -> tuple[RecordLocation, CellResult] | None:
         """Write down what a record and the class scores that were kept say of the open members, as a fit of theirs would be."""
         found = self._spare.complete(key, result) if result.has_rows else None
         if found is None or not len(rows := found.find(self._ids[open_])[0]):

@@ -42,7 +42,7 @@ class SpareScores:
             own.update((int(result.ids[place]), result.spare[place]) for place in result.ok.tolist() if whole[place])
 
     def complete(self, key: CellKey, result: CellResult) -> CellResult | None:
-        """The result of those whose class scores are kept, with them; None where there is nobody."""
+        """The results of the candidates whose class scores are kept; None where there are none."""
         own = self._kept.get(key.text, {})
         there = np.array([place for place in result.ok.tolist() if int(result.ids[place]) in own], np.int64)
         if not len(there):

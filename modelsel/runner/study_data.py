@@ -275,7 +275,7 @@ def _no_bounds(config: Config, task: Task) -> Iterator[str]:
 
 
 def _no_columns(config: Config, task: Task) -> Iterator[str]:
-    """Declared slices that are no columns of the table."""
+    """Yield a problem for each declared slice that the table has no column for."""
     names = [feature.name for feature in task.features]
     for name in config.slices:
         if name not in names:
@@ -370,13 +370,13 @@ def load_table(config: Config) -> tuple[Loaded, Config]:
 
 
 def _declared_features(dataset: TableSettings, task: Task) -> set[str]:
-    """The features of which somebody has said what they are."""
+    """The names of the features whose kind is declared."""
     read = () if task.reading is None else task.reading.columns
-    return {*dataset.settled([column.name for column in read]).features, *(column.name for column in read if column.declared)}
+    return {*dataset.settle([column.name for column in read]).features, *(column.name for column in read if column.declared)}
 
 
 def _lone_date(config: Config, task: Task) -> str | None:
-    """The one column of dates, where rows are divided by time and nobody has said anything of it."""
+    """The only column of dates, where rows are divided by time and the settings do not name it."""
     divided = any(getattr(part, "reads_times", False) for part in (config.split, config.scheme, config.outer))
     if not divided or task.times is not None or not isinstance(config.dataset, TableSettings):
         return None

@@ -15,7 +15,7 @@ from modelsel.scheme.partition import resampling
 
 @dataclass(frozen=True)
 class Predefined(BaseScheme):
-    """Folds in the order of their numbers. Groups are the business of whoever made the column; crossing ones are refused."""
+    """Folds in the order of their numbers. The column has to keep groups whole; folds that cut one are refused."""
 
     def problems(self, task: Task) -> Iterator[str]:
         """Yield a problem of the fold column: there is none, or it crosses groups."""

@@ -22,7 +22,7 @@ Pair = tuple[Integers, Integers]
 
 @dataclass(frozen=True)
 class Splitter(BaseScheme):
-    """Whoever made it answers for it: it may hold groups together or follow time, and what tears a group is refused."""
+    """Folds by a splitter object of one's own, which may follow groups or time; one that tears a group is refused."""
 
     identity: str = plain("", help="of the object that was handed over in Python")
     splitter: str = plain("", help="what it is, for people")

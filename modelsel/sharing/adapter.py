@@ -51,7 +51,7 @@ class Adapter:
         return ""
 
     def widest(self, values: Sequence[Floats]) -> object:
-        """The value whose fit answers all of these."""
+        """The largest value, whose fit answers all the others."""
         return max(values)
 
     def cut(self, estimator: object, value: object) -> Any:
@@ -87,7 +87,7 @@ class Staged(Adapter):
 
 
 def _at(stages: Iterator[object], wanted: Sequence[int]) -> dict[int, Any]:
-    """Some stages, from 1; what comes after the last of them is not asked for."""
+    """Yield the stages of some numbers, from 1, without computing those after the last."""
     found: dict[int, object] = {}
     for number, stage in enumerate(stages, 1):
         if number in wanted:

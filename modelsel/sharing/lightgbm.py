@@ -103,7 +103,7 @@ def _shares(sums: Floats) -> Floats:
 
 
 def _exp(numbers: Floats) -> Floats:
-    """By the C library, number by number; infinite where it overflows."""
+    """Exponentials by the C library, one number at a time; infinite where one overflows."""
     plain = np.minimum(numbers, OVERFLOW).ravel().tolist()
     found = np.fromiter(map(math.exp, plain), np.float64, numbers.size).reshape(numbers.shape)
     return np.where(numbers > OVERFLOW, np.inf, found)

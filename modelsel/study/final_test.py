@@ -23,7 +23,7 @@ from modelsel.guard.requests import LookRequest, OutOfFold, SelectionSummary, Te
 from modelsel.measure.base import BaseMeasure
 from modelsel.measure.capped import CappedError, ErrorQuantiles
 from modelsel.measure.within import Within
-from modelsel.record.folder import RunFolder, unfinished
+from modelsel.record.folder import RunFolder, is_unfinished
 from modelsel.record.mlflow.track import Tracker
 from modelsel.runner.execution.single_job import Failure
 from modelsel.runner.final_fit import Final
@@ -105,7 +105,7 @@ def open_test(
         return None
     seen = out_of_fold(selection.assessed, sealing)
     candidate = selection.candidates[winner]
-    return gate.look(LookRequest(sealing, choice, lambda _table: answers, candidate, seen=seen, unfinished=unfinished))
+    return gate.look(LookRequest(sealing, choice, lambda _table: answers, candidate, seen=seen, unfinished=is_unfinished))
 
 
 def word_answer(test: TestResult, measure: BaseMeasure) -> TestResult:
@@ -153,7 +153,7 @@ def answer_exam(exam: str, config: Config, selection: Selection, final: Final) -
     def predict(table: Table) -> Outputs:
         return ask_winner(config, selection, final, table)
 
-    whole = bool(selection.assessed.known(0).all())
+    whole = bool(selection.assessed.assessed_by(0).all())
     known = selection.assessed if whole else None
     reading = TableReading.of(final.features) if final.reading is None else final.reading
     return sitting.sit(Path(exam), config.name, reading, final.classes, predict, foreseen, known)
@@ -163,7 +163,7 @@ def out_of_fold(assessed: Assessed, sealing: TestSetDeclaration) -> OutOfFold | 
     """The winner's predictions out of fold; None where it kept no scores and the measure reads them."""
     if sealing.measure.needs_scores and assessed.scores is None:
         return None
-    rows, development = np.flatnonzero(assessed.known(0)), sealing.development
+    rows, development = np.flatnonzero(assessed.assessed_by(0)), sealing.development
     scores = None if assessed.scores is None else np.asarray(assessed.scores[:1, rows], np.float64)
     units, weights = declared_units(development), development.weights
     return OutOfFold(
@@ -181,7 +181,7 @@ def summarise_selection(
     winner: str, mean: float, assessed: Assessed, tried: int, trained: float = 1.0, measure: BaseMeasure | None = None
 ) -> SelectionSummary:  # fmt: skip
     """Summarise selection's evidence on the winner, whose out-of-fold predictions come first."""
-    there = assessed.known(0)
+    there = assessed.assessed_by(0)
     said, truth = assessed.predicted[0][there], assessed.truth[there]
     numbers = isinstance(measure, Within | CappedError)
     off = wrong(measure, NumberOutputs(said[None]), truth, 0) if numbers and measure is not None else said != truth

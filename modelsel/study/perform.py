@@ -76,7 +76,7 @@ def run(*overrides: str, config_dir: str | None = None) -> StudySummary:
 
 
 def perform(config: Config, progress: Progress = QUIET, command: Sequence[str] = ()) -> StudySummary:
-    """The whole study. What it found is on record before it is returned; failures of candidates are part of it."""
+    """Perform a whole study, and return its outcome once it is on record; candidates that failed are part of it."""
     clock, root = Clock(), runs_folder(config.runs)
     config = place_study(config)
     for note in config.notes:

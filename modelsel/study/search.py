@@ -56,7 +56,7 @@ class Searched:
 
 @dataclass(eq=False)
 class _Entry:
-    """One entry while it is searched."""
+    """The state of one entry's search."""
 
     declared: AdaptiveEntry
     tpe: Tpe

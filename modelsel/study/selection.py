@@ -131,7 +131,7 @@ def _search_entries(
 
 
 def _rounds(results: Results) -> MoreShape:
-    """By candidate, the rounds at which boosting stopped early on each fold; empty where nobody stops early."""
+    """By candidate, the rounds at which boosting stopped early on each fold; empty without early stopping."""
     sizes = results.book.scores.columns["complexity"]
     stops = [at for at, one in enumerate(results.candidates) if getattr(one.learner, "early_stopping", None) is not None]
     found = {results.candidates[at].id: [None if size != size else int(size) for size in sizes[at]] for at in stops}

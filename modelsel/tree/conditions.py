@@ -21,7 +21,7 @@ class Condition:
     missing: bool = False
 
     def and_also(self, other: "Condition") -> "Condition":
-        """Both at once; what one of them already says is dropped."""
+        """The conjunction of two conditions on one feature, without what is implied."""
         known = [c.levels for c in (self, other) if c.levels is not None]
         levels = frozenset.intersection(*known) if known else None
         return Condition(

@@ -131,7 +131,7 @@ class _Layout:
 
     @property
     def step(self) -> int:
-        """From a level to the next."""
+        """The horizontal distance from one level of the drawing to the next."""
         return BOX + BEND + self.room + 4
 
     @property

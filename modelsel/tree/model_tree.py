@@ -281,7 +281,7 @@ class FittedModels:
     closed: Booleans
     pruned: Booleans
 
-    def smoothed(self, parent: Codes, weight: Floats, rows: float) -> tuple[Floats, Floats]:
+    def smooth(self, parent: Codes, weight: Floats, rows: float) -> tuple[Floats, Floats]:
         """Intercepts and coefficients as a leaf of each node would answer them, drawn by so many rows towards those above."""
         raw = np.column_stack([self.intercept, self.coefficients])
         kept, added = np.ones(len(raw)), np.zeros_like(raw)
@@ -395,7 +395,7 @@ def _model(sums: _Sums, asked: Integers, values: Floats, weight: Floats) -> tupl
 
 
 def _without(places: Integers, at: int) -> Integers:
-    """All but one of them."""
+    """All terms but one."""
     return np.concatenate((places[:at], places[at + 1 :]))
 
 

@@ -216,7 +216,7 @@ class DecisionTree:
     def spared(self) -> Floats:
         """Squared error that the tests of each node's subtree save, its own included: Σ w_c (mean_c − mean)² per test."""
         assert self.numbers is not None
-        return self._saved(np.square(self.numbers.mean[1:] - self.numbers.mean[self.parent[1:]]))
+        return self._savings(np.square(self.numbers.mean[1:] - self.numbers.mean[self.parent[1:]]))
 
     @cached_property
     def deviance_spared(self) -> Floats:
@@ -224,9 +224,9 @@ class DecisionTree:
         assert self.numbers is not None
         mean, above = self.numbers.mean[1:], self.numbers.mean[self.parent[1:]]
         ratio = np.divide(mean, above, out=np.ones_like(mean), where=(mean > 0) & (above > 0))
-        return self._saved(mean * np.log(ratio) - mean + above)
+        return self._savings(mean * np.log(ratio) - mean + above)
 
-    def _saved(self, by_row: Floats) -> Floats:
+    def _savings(self, by_row: Floats) -> Floats:
         """Sum what the tests of each node's subtree save, from what each row of a child saves by its parent's test."""
         saved = np.zeros(len(self))
         np.add.at(saved, self.parent[1:], self.weight[1:] * by_row)

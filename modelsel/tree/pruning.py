@@ -70,7 +70,7 @@ def _blocks(limits: Sequence[StoppingLimits], nodes: int) -> Iterator[Sequence[S
 
 
 def _marks(tree: DecisionTree, limits: Sequence[StoppingLimits]) -> Booleans:
-    """Limits × nodes: where a path ends. What holds for a bound is found once, whoever has that bound."""
+    """Mask where paths end, limits × nodes; each bound is evaluated once, however many limits share it."""
     leaf = np.repeat(tree.terminal[None], len(limits), axis=0)
     for name, stop in STOPS.items():
         places: dict[Any, int] = {}

@@ -52,7 +52,7 @@ class Routed:
 
 
 class Undivided(Routed):
-    """No row is divided: owners and parts are written down when somebody asks for them."""
+    """The routes of rows none of which is divided; owners and parts are made when first read."""
 
     def __init__(self, leaf: NDArray[np.int32], unseen: int) -> None:
         vars(self).update(leaf=leaf, rows=len(leaf), unseen=unseen)
@@ -115,7 +115,7 @@ def weights_by_node(tree: DecisionTree, routed: Routed, target: Codes, weight: F
     """Nodes × classes: the weight of routed rows that passes each node."""
     undivided = isinstance(routed, Undivided)
     owner, part = (np.empty(0, np.int64), np.empty(0)) if undivided else (routed.owner, routed.part)
-    counts: Floats = load("tallies").arrived(owner, routed.leaf, part, target, weight, tree.parent, len(tree.classes))
+    counts: Floats = load("tallies").weigh_nodes(owner, routed.leaf, part, target, weight, tree.parent, len(tree.classes))
     return counts
 
 

@@ -28,7 +28,7 @@ RESULTS = (  # classes whose objects the public functions return
     "modelsel.reporting.forecast.Forecast",
 )
 NOT_MADE_BY_PEOPLE = (*RESULTS[:2], "modelsel.api.results.model.StudyClassifier")  # fields, not arguments of people
-BASES = [
+BASES = ["modelsel.core.fittable"] + [
     f"modelsel.{group}.base"
     for group in (
         "calibrator",
@@ -151,7 +151,7 @@ def test_members_are_found() -> None:
     found = {one.rpartition(".")[2] for one in members("modelsel.api.outcome.Outcome")}
     assert {"leaderboard", "export", "at", "plot"} <= found
     assert "predict" in {one.rpartition(".")[2] for one in members("modelsel.api.search.selection_cv.SelectionCV")}
-    assert {"modelsel.criterion.base.shares", "modelsel.learner.base.BaseLearner.fit"} <= set(OFFERED)
+    assert {"modelsel.criterion.base.shares", "modelsel.core.fittable.Fittable.fit"} <= set(OFFERED)
     assert {"modelsel.rule.base.BaseRule.choose", "modelsel.measure.base.BaseMeasure.losses"} <= set(OFFERED)
 
 

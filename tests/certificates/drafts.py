@@ -223,6 +223,11 @@ def planned_price(plan: Facts, cell: int, k: int | None = None) -> float:
     return wider - log((1 - 1 / 128) * (0.1 / (plan["steps"] + 1) + 0.9 * mass)) + PAID
 
 
+def counted_price(rows: int, times: float, others: float) -> float:
+    """What a count of rows costs beside a loss, where it was so many times among so many others before."""
+    return -log(0.1 / (N + 1) + 0.9 * float(betabinom.pmf(rows, N, times, others)))
+
+
 def _cards(claims: list[Facts]) -> Files:
     """The numbers of the claims in both cards."""
     lines = [("score at the close", one) for claim in claims for one in claim.get("answers") or ()]
@@ -256,8 +261,8 @@ def of_looks() -> Draft:
     spent += draft.answer(draft.look("cell", 2, spent), "cell", 35, 44, log(STEPS + 1) + PAID, score=0.2)
     draft.add("commit", id="c", testset=ROWS, look=3, spent=spent, at=AT)
     spent += draft.answer(draft.look("pass", 3, spent, commit="c"), "pass", 0, 50, log(2) + PAID)
-    mass = 0.1 / (N + 1) + 0.9 * float(betabinom.pmf(41, N, 80, 320))
-    spent += draft.answer(draft.look("foreseen", 4, spent, release="predicted"), "count", 41, 41, PAID - log(mass))
+    price = counted_price(41, 80, 320) + PAID
+    spent += draft.answer(draft.look("foreseen", 4, spent, release="predicted"), "count", 41, 41, price)
     draft.look("failed", 5, spent)
     draft.add("abort", id="r-failed", intent="failed", at=AT)
     mean = {"low": None, "high": None, "half": 1 / (2 * N), "rounding": 0.0005, "bounds": [0, 1], "stays": False, "held": None}
@@ -345,7 +350,7 @@ def of_exam() -> Draft:
 
 
 def of_plans() -> Draft:
-    """Bounded losses shown in cells by each method that a plan can name, one with the rows above a cap."""
+    """Bounded losses in cells by each method that a plan can name; one has a count of errors, one the rows above a cap."""
     draft, spent = Draft("run"), 0.0
     draft.seal()
     usual = {"steps": 100, "expected": 0.2, "spread": 0.03, "origin": 0, "width": 1, "bets": None, "reach": None, "cap": None}
@@ -353,16 +358,23 @@ def of_plans() -> Draft:
         "chernoff": {"units": 120.5},
         "hoeffding": {"units": 150, "width": 2},
         "binomial": {"units": 80, "origin": 1, "width": -1},
+        "costs": {"method": "chernoff", "units": 120.5},
         "wealth": {"units": 200, "bets": [0.4, 0.5], "reach": [0.06, 0.08], "cap": 3.0, "width": 3},
     }
     for number, (method, own) in enumerate(plans.items(), start=1):
         plan, k = {**usual, "method": method, **own}, 2 if method == "wealth" else None
-        look = draft.look(method, number, spent, metric="loss", plan=plan, numbers=1 + (plan["cap"] is not None))
+        numbers = 1 + (method in ("costs", "wealth"))
+        look = draft.look(method, number, spent, metric="loss", plan=plan, numbers=numbers, release="predicted")
         released = {"low": None, "high": None, "half": None, "rounding": 0, "bounds": [0, 1], "stays": False, "held": None,
                     "set_by": None, "cell": 23, "k": k}  # fmt: skip
         above = {"above": {"rows": 4, "interval": limits(4, 4, N, _level(look))}} if plan["cap"] is not None else {}
-        score = round(plan["origin"] + plan["width"] * 0.23, 12)
-        spent += draft.answer(look, "loss 23/100", 0, 0, planned_price(plan, 23, k), score=score, released=released, **above)
+        beside: Facts = {"score": round(plan["origin"] + plan["width"] * 0.23, 12), "released": released, **above}
+        price = planned_price(plan, 23, k)
+        if method == "costs":  # of 400 development rows 80 were wrong
+            price, beside["errors"] = price + counted_price(41, 80, 320), 41
+        if above:  # 12 were above the cap
+            price += counted_price(4, 12, 388)
+        spent += draft.answer(look, "loss 23/100", 0, 0, price, **beside)
         draft.claim(method)
     return draft.settle()
 

@@ -64,6 +64,11 @@ def _celled(draft: Draft, name: str, **symbols: int) -> None:
     draft.settle()
 
 
+def _cheaper(draft: Draft, name: str, nats: float) -> None:
+    draft.end(name)["price"] -= nats
+    draft.settle()
+
+
 def _claim(draft: Draft, number: int = 0, **facts: Any) -> None:
     draft.claimed[number].update(facts)
 
@@ -159,10 +164,14 @@ REWRITTEN: dict[str, Rewrite] = {
         lambda d: _celled(d, "hoeffding", cell=101)),
     "plan-width": ("valid-plans", 5, "a width where the method has none", "is a cell of the plan",
         lambda d: _celled(d, "chernoff", k=1)),
-    "plan-price": ("valid-plans", 5, "a cell that costs less than was foreseen", "its price is no less",
+    "plan-price": ("valid-plans", 5, "a cell that costs less than was foreseen", "its answer costs",
         lambda d: _again("hoeffding", d, {"price": 1.0})),
-    "plan-widths-price": ("valid-plans", 5, "a wider interval is shown for nothing", "its price is no less",
+    "plan-widths-price": ("valid-plans", 5, "a wider interval is shown for nothing", "its answer costs",
         lambda d: _celled(d, "wealth", k=9)),
+    "plan-count-price": ("valid-plans", 5, "a count of errors is shown beside a loss for nothing", "its answer costs",
+        lambda d: _cheaper(d, "costs", 1.0)),
+    "plan-above-price": ("valid-plans", 5, "the rows above the cap are shown for nothing", "its answer costs",
+        lambda d: _cheaper(d, "wealth", 1.5)),
     "plan-narrow": ("valid-plans", 6, "narrower limits than the plan's", "the interval is", lambda d: _narrow(d, "binomial")),
     "plan-units": ("valid-plans", 6, "more units than rows", "no more units than rows",
         lambda d: (d.of("chernoff")["plan"].update(units=N + 1.5), d.settle())),

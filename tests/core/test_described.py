@@ -16,7 +16,7 @@ class _Fitted(Described):
 
 def test_nested_tuples_come_back_as_tuples() -> None:
     fitted = _Fitted((1, (2.5, "a"), None))
-    assert _Fitted.restored(fitted.describe()) == fitted
+    assert _Fitted.of_description(fitted.describe()) == fitted
 
 
 @pytest.mark.parametrize("inner", [np.zeros(2), object(), (1, object()), (1, np.zeros(2))])

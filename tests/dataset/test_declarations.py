@@ -68,10 +68,10 @@ def problems(names: list[str], **said: object) -> list[str]:
 
 
 def test_an_exact_name_stands_before_a_pattern_and_patterns_leave_the_target_alone() -> None:
-    made = settings(ignore=["*"], numeric=["b"]).settled(["a", "b", "y"])
+    made = settings(ignore=["*"], numeric=["b"]).settle(["a", "b", "y"])
     assert made.features == {"a": "ignore", "b": "numeric"}
-    assert settings(ignore=["a*"]).settled(["a*", "ab", "y"]).features == {"a*": "ignore"}
-    assert settings(ignore=["a[12]"]).settled(["a1", "a[12]", "y"]).features == {"a[12]": "ignore"}
+    assert settings(ignore=["a*"]).settle(["a*", "ab", "y"]).features == {"a*": "ignore"}
+    assert settings(ignore=["a[12]"]).settle(["a1", "a[12]", "y"]).features == {"a[12]": "ignore"}
 
 
 @pytest.mark.parametrize(
@@ -89,19 +89,19 @@ def test_what_names_no_column_or_two_kinds_is_an_error(said: dict[str, object], 
 
 
 def test_numbers_are_positions_and_never_names() -> None:
-    assert settings(ignore=[1]).settled(["a", "b", "y"]).features == {"a": "ignore"}
-    assert settings(ignore=["2"]).settled(["2", "1", "y"]).features == {"2": "ignore"}
+    assert settings(ignore=[1]).settle(["a", "b", "y"]).features == {"a": "ignore"}
+    assert settings(ignore=["2"]).settle(["2", "1", "y"]).features == {"2": "ignore"}
     assert problems(["2", "1", "y"], ignore=[2]) == ["MSEL-305"]  # the first is called so, and the second stands there
     assert problems(["1", "2", "y"], ignore=[2]) == []
 
 
 def test_what_is_said_by_column_is_parted_after_the_longest_name() -> None:
-    made = settings(missing_in=["a=b=-1", "a=-2", "a=?"]).settled(["a", "a=b", "y"])
+    made = settings(missing_in=["a=b=-1", "a=-2", "a=?"]).settle(["a", "a=b", "y"])
     assert made.missing_in == {"a=b": ("-1",), "a": ("-2", "?")}
-    assert settings(missing_in={"a": [-200, 9.0], "b": "-"}).settled(["a", "b", "y"]).missing_in == {
+    assert settings(missing_in={"a": [-200, 9.0], "b": "-"}).settle(["a", "b", "y"]).missing_in == {
         "a": ("-200", "9"), "b": ("-",),
     }  # fmt: skip
-    made = settings(dates=["day_first", "a=%d.%m.%Y"]).settled(["a", "b", "y"])
+    made = settings(dates=["day_first", "a=%d.%m.%Y"]).settle(["a", "b", "y"])
     assert made.dates == {"a": "%d.%m.%Y", "b": "day_first", "y": "day_first"}
 
 

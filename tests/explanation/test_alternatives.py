@@ -93,7 +93,7 @@ def test_skeletons_and_their_errors_are_those_of_brute_force(variant, least, see
             assert all(got[key] == pytest.approx(cost) for key, cost in wanted.items()), seed
             lists.append(len(found))
         for one in found[:5]:
-            cut = search.path.assembled(search.nodes_of(one))
+            cut = search.path.assemble(search.nodes_of(one))
             wrong = (cut.counts.sum(axis=1) - cut.counts.max(axis=1))[cut.leaf].sum()
             assert wrong <= one.errors * total + 1e-9, seed
             assert set(cut.tree.feature[~cut.leaf].tolist()) == one.used
@@ -129,7 +129,7 @@ def test_skeletons_of_three_levels_are_those_of_brute_force(variant, seeds):
             assert good.every == (frozenset.intersection(*used) if used else frozenset()), seed
             lists.append(len(wanted))
         for one in good.skeletons[:5]:
-            cut = search.path.assembled(search.nodes_of(one))
+            cut = search.path.assemble(search.nodes_of(one))
             wrong = (cut.counts.sum(axis=1) - cut.counts.max(axis=1))[cut.leaf].sum()
             assert wrong <= one.errors * len(task) + 1e-9, seed
             assert set(cut.tree.feature[~cut.leaf].tolist()) == one.used
@@ -226,6 +226,6 @@ def test_trees_that_differ_most_share_the_fewest_columns(tables):
     assert told.best * 569 == pytest.approx(22)
     assert len(told.different) == 3
     second = next(one for one in found if _distance(one, found[0]) == max(_distance(other, found[0]) for other in found))
-    assert told.different[1] == to_text(search.path.assembled(search.nodes_of(second)))
+    assert told.different[1] == to_text(search.path.assemble(search.nodes_of(second)))
     assert str(told).count("(then") == 10
     assert all(LEAF in one.columns or None not in one.columns for one in told.skeletons)

@@ -93,7 +93,7 @@ def test_a_study_keeps_the_models_of_the_choice_repeated_and_says_intervals(home
     assert found.columns.tolist() == ["prediction", "low", "high"]
     pd.testing.assert_frame_equal(found, outcome.predict_interval(frame, 0.8))
     kept = kept_folds(RunFolder.open(outcome.folder))
-    said = [model.predict(outcome.model._known(frame)) for model, _ in kept]
+    said = [model.predict(outcome.model._table_of(frame)) for model, _ in kept]
     low, high = prediction_intervals(said, [unseen.strangeness for _, unseen in kept], 0.8)
     assert found.low.tolist() == low.tolist()
     assert found.high.tolist() == high.tolist()

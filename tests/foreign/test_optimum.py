@@ -92,7 +92,7 @@ def test_every_penalty_is_at_its_optimum(name, C, ratio, table):
     X, y = frame(name, table)
     made = modelsel.classifier("logistic_regression", **{"params.C": C, "params.l1_ratio": ratio}).fit(X, y)
     model = made.final_.model
-    fitted, known = model.estimator, made._known(X)
+    fitted, known = model.estimator, made._table_of(X)
     matrix = model.answering.columns.matrix(known, np.arange(len(X)))
     matrix = np.asarray(matrix.todense()) if hasattr(matrix, "todense") else matrix
     codes = np.searchsorted(made.classes_, np.asarray(y))

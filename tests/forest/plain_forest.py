@@ -36,7 +36,7 @@ class PlainSearch:
 
     def counts(self, rows: NDArray[Any]) -> Floats:
         """Class weights of some rows, or the sum of their numbers and their weight."""
-        return np.asarray(self.ground.tallied(np.zeros(len(rows), np.int64), rows, self.used[rows], 1)[0])
+        return np.asarray(self.ground.tally(np.zeros(len(rows), np.int64), rows, self.used[rows], 1)[0])
 
     def mixed(self, rows: NDArray[np.generic]) -> bool:
         """Rows of more than one class, or with different numbers."""

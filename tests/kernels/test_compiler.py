@@ -191,7 +191,7 @@ def test_a_damaged_kernel_is_not_replaced_by_its_twin(tmp_path: Path) -> None:
     assert "was dropped" in again.stderr
 
 
-@pytest.mark.skipif(not compiler.wanted(), reason="twins were chosen")
+@pytest.mark.skipif(not compiler.is_wanted(), reason="twins were chosen")
 def test_files_with_machine_code_of_their_own_are_those_with_a_kernel_that_has_a_signature() -> None:
     for source in compiler.sources(Path(compiler.__file__).parent):
         if source.parent != Path(compiler.__file__).parent:
@@ -233,9 +233,9 @@ def test_trees_and_forests_of_numbers_are_the_same_where_nothing_is_compiled(tmp
 def test_a_word_for_the_kernels_that_means_nothing_is_an_error_and_no_guess(monkeypatch: pytest.MonkeyPatch) -> None:
     for said, compiled in (("", True), ("python", False)):
         monkeypatch.setenv("MODELSEL_KERNELS", said)
-        assert compiler.wanted() is compiled
+        assert compiler.is_wanted() is compiled
     monkeypatch.setenv("MODELSEL_KERNELS", "numba")
     with pytest.raises(ConfigurationError) as found:
-        compiler.wanted()
+        compiler.is_wanted()
     assert str(found.value).startswith("MSEL-276: MODELSEL_KERNELS=numba means nothing, environment; ")
     assert "MODELSEL_KERNELS=python" in str(found.value)

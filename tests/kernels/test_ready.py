@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from modelsel.kernels import ready
-from modelsel.kernels.compiler import wanted
+from modelsel.kernels.compiler import is_wanted
 
-pytestmark = pytest.mark.skipif(not wanted(), reason="twins were chosen")
+pytestmark = pytest.mark.skipif(not is_wanted(), reason="twins were chosen")
 BUILD = "from modelsel.kernels.compiler import load; from modelsel.kernels.ready import mark; assert load('preorder'); mark()"
 USE = """
 import sys

@@ -134,7 +134,7 @@ def test_smoothing_goes_from_the_leaf_to_the_root() -> None:
     task = made("mixed")
     grown = grow_models(task, positions(task))
     fits = fit_models(grown, 4, linear=True)
-    intercept, coefficients = fits.smoothed(grown.tree.parent, grown.tree.weight, 15.0)
+    intercept, coefficients = fits.smooth(grown.tree.parent, grown.tree.weight, 15.0)
     for leaf in np.flatnonzero(fits.closed):
         node, said = int(leaf), np.r_[fits.intercept[leaf], fits.coefficients[leaf]]
         while (above := int(grown.tree.parent[node])) >= 0:

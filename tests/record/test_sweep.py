@@ -48,12 +48,12 @@ def test_a_file_that_is_no_result_is_passed_over(tmp_path: Path, content: str) -
 
 def test_only_a_sweep_of_the_same_words_that_did_not_end_and_that_nobody_works_on_is_gone_on_with(tmp_path: Path) -> None:
     sweep = SweepFolder.create(tmp_path).write(SweepSettings(WORDS))
-    assert SweepFolder.interrupted(tmp_path, WORDS) == sweep
-    assert SweepFolder.interrupted(tmp_path, ("-m", "dataset=iris")) is None
+    assert SweepFolder.find_interrupted(tmp_path, WORDS) == sweep
+    assert SweepFolder.find_interrupted(tmp_path, ("-m", "dataset=iris")) is None
     with sweep.at_work():
-        assert SweepFolder.interrupted(tmp_path, WORDS) is None
+        assert SweepFolder.find_interrupted(tmp_path, WORDS) is None
     sweep.write(SweepSettings(WORDS, state=FINISHED))
-    assert SweepFolder.interrupted(tmp_path, WORDS) is None
+    assert SweepFolder.find_interrupted(tmp_path, WORDS) is None
 
 
 def test_a_sweep_elsewhere_is_found_by_its_name_and_as_the_newest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

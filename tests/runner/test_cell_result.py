@@ -1,5 +1,6 @@
 """The one type that goes from the fit to the choice: every declared column arrives, whichever way it takes."""
 
+import json
 import subprocess
 import sys
 from dataclasses import dataclass, fields
@@ -96,7 +97,7 @@ def test_a_record_that_lacks_a_column_leaves_it_unknown_and_one_without_statuses
     for name in COLUMNS:
         fewer = {own: array for own, array in arrays.items() if own != name}
         assert np.isnan(getattr(CellResult.decode(facts, fewer), name)).all()
-    for name in ("ids", "status", "predicted"):
+    for name in ("ids", "status", "bits"):
         with pytest.raises(KeyError):
             CellResult.decode(facts, {own: array for own, array in arrays.items() if own != name})
     with pytest.raises(ValueError, match="no candidates"):
@@ -206,3 +207,29 @@ def test_numbers_that_recur_are_kept_in_a_table_to_the_last_bit(numbers, few, wh
     assert ("places" in arrays) == few
     assert not few or arrays["places"].nbytes * 4 <= numbers.nbytes
     assert CellResult.decode(facts, arrays).predicted.tobytes() == numbers.tobytes()
+
+
+@pytest.mark.parametrize("classes", [2, 3, 4, 5, 16, 17, 200])
+@pytest.mark.parametrize("rows", [1, 7, 8, 9, 1000])
+def test_classes_and_scores_that_recur_are_kept_in_few_bytes_to_the_last_bit(classes: int, rows: int) -> None:
+    rng = np.random.default_rng([classes, rows])
+    predicted = rng.integers(0, classes, (4, rows)).astype(np.uint8)
+    predicted[0, 0] = classes - 1
+    scores = rng.choice([0.1, 1 / 3, -0.0, np.nan], (4, rows, classes))
+    whole = CellResult(**blank(SOME[:4], rows, classes, scores=True))._with(predicted=predicted, scores=scores)
+    facts, arrays = whole.encode()
+    assert ("bits" in arrays) == (classes <= 16)
+    assert rows < 1000 or arrays["score_places"].nbytes * 8 == scores.nbytes
+    assert rows < 1000 or classes > 2 or arrays["bits"].nbytes * 8 == predicted.nbytes
+    found = CellResult.decode(json.loads(json.dumps(facts)), arrays)
+    assert found.predicted.dtype == np.uint8
+    assert found.predicted.tobytes() == predicted.tobytes()
+    assert found.scores is not None
+    assert found.scores.tobytes() == scores.tobytes()
+
+
+@pytest.mark.parametrize("rows", [0, 8, 17, -8])
+def test_bits_of_other_rows_are_no_record(rows: int) -> None:
+    facts, arrays = CellResult(**blank(SOME[:2], 16, 2, scores=False)).encode()
+    with pytest.raises(ValueError, match=f"not those of {rows} rows"):
+        CellResult.decode({**facts, "rows": rows}, arrays)

@@ -112,8 +112,8 @@ def now(monkeypatch):
 
 def test_who_dies_before_the_watchdog_ends_anybody_has_crashed(now):
     limits = CellLimits(seconds=2.0)
-    assert [limits.outlasted(100.0 - after) for after in (0.1, 2.0, 2.0 + GRACE)] == [False, False, True]
-    assert not CellLimits(memory=1).outlasted(0.0)
+    assert [limits.has_outlasted(100.0 - after) for after in (0.1, 2.0, 2.0 + GRACE)] == [False, False, True]
+    assert not CellLimits(memory=1).has_outlasted(0.0)
 
 
 @pytest.mark.parametrize(

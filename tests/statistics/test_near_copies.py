@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
 
+from benchmarks.recognition.guard_natural import made
 from modelsel.statistics import near_copies as own
 from modelsel.statistics.near_copies import NearCopies, near_copies
 
@@ -79,6 +80,48 @@ def test_a_column_that_alone_tells_copies_apart_is_left_out() -> None:
         assert not found.certifiable
 
 
+def labelled(values: Table, labels: NDArray[np.int64], seed: int) -> NearCopies:
+    order, many = np.random.default_rng(seed).permutation(len(values)), len(values) * 3 // 10
+    known = labels[order[many:]]
+    return near_copies(values[order[many:]], values[order[:many]], np.random.default_rng(seed), known)
+
+
+@pytest.mark.parametrize("rule", ["join", "panel"])
+def test_rows_that_share_columns_and_have_labels_of_their_own_are_no_copies(rule: str) -> None:
+    for seed in range(3):
+        task = made(rule, seed)
+        found = labelled(task.values, task.target, seed)
+        assert found.many
+        assert found.certifiable
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_labels_that_are_coins_do_not_clear_copies(way: str) -> None:
+    """A new row has the label of the row that it was made from: here made class by class."""
+    rng = np.random.default_rng(3)
+    sides = [WAYS[way](rng.normal(size=(100, 6)), rng) for _ in range(2)]
+    labels = np.repeat([0, 1], [len(side) for side in sides])
+    assert not labelled(np.concatenate(sides), labels, 0).certifiable
+
+
+def test_labels_clear_nothing_where_development_rows_have_no_copies_of_each_other() -> None:
+    rng = np.random.default_rng(4)
+    values, labels = rng.normal(size=(200, 6)), rng.integers(0, 2, 200)
+    sealed = np.concatenate([values[:30] + 1e-4, rng.normal(size=(60, 6))])
+    assert not near_copies(values, sealed, rng, labels).certifiable
+
+
+def test_rows_that_are_equal_on_a_coarse_grid_are_no_copies() -> None:
+    """Whole numbers from 0 to 15 of five hidden causes: one row in ten is equal to another one by chance (as in `letter`)."""
+    rng = np.random.default_rng(5)
+    causes = rng.normal(size=(8000, 5)) * np.exp(1.3 * rng.normal(size=(8000, 1)))
+    rows = np.clip(np.round(8 + causes @ rng.normal(size=(5, 24))), 0, 15)
+    found = split(rows, 0)
+    assert found.unique > 0.95
+    assert found.certifiable
+    assert not split(np.repeat(rows[:400], 4, axis=0), 0).certifiable
+
+
 def test_a_single_copy_is_named_and_the_rest_is_certified() -> None:
     rng = np.random.default_rng(0)
     values = rng.normal(size=(400, 6))
@@ -111,11 +154,11 @@ def test_distances_of_both_ways_are_those_of_all_pairs(monkeypatch) -> None:
     rng = np.random.default_rng(2)
     near, far = rng.normal(size=(90, 6)), rng.normal(size=(20, 6))
     direct = np.sort(np.linalg.norm(far[:, None] - near[None], axis=2), axis=1)[:, :60]
-    assert own.nearest(near, far) == pytest.approx(direct)
+    assert own.nearest(near, far)[0] == pytest.approx(direct)
     monkeypatch.setattr(own, "FLAT", 0)
     monkeypatch.setattr(own, "TILE", 40)
     monkeypatch.setattr(own, "TOGETHER_FAR", 7)
-    assert own.nearest(near, far) == pytest.approx(direct)
+    assert own.nearest(near, far)[0] == pytest.approx(direct)
 
 
 @pytest.mark.parametrize("kind", ["heavy tails", "near copies of far rows", "few values", "tiny numbers"])
@@ -128,7 +171,13 @@ def test_distances_that_single_precision_loses_are_found(kind: str) -> None:
         near, far = np.round(near).clip(-2, 2), np.round(far).clip(-2, 2)
     elif kind == "tiny numbers":
         near, far = near * 1e-25, far * 1e-25
-    assert own.nearest(near, far) == pytest.approx(cKDTree(near).query(far, k=own.FAR)[0], rel=1e-12)
+    distances, first = own.nearest(near, far)
+    wanted = cKDTree(near).query(far, k=own.FAR)[0]
+    assert distances == pytest.approx(wanted, rel=1e-12)
+    assert np.linalg.norm(near[first] - far, axis=1) == pytest.approx(wanted[:, 0], rel=1e-12)
+    own_rows = np.arange(40, 80)
+    others = cKDTree(near).query(near[own_rows], k=own.FAR + 1)[0][:, 1:]
+    assert own.nearest(near, near[own_rows], own_rows)[0] == pytest.approx(others, rel=1e-12)
 
 
 @pytest.mark.slow

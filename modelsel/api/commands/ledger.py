@@ -218,7 +218,7 @@ def by_test_set(outcomes: Sequence[StudySummary]) -> list[list[StudySummary]]:
 
 
 def _one_of_a_table(groups: Sequence[list[StudySummary]]) -> list[list[StudySummary]]:
-    """The groups whose test set is the only one of its table; of the others it is said that they stay closed."""
+    """Keep the groups whose test set is the only one of its table, and say which of the others stay closed."""
     from modelsel.reporting.terminal import Lines
 
     tables: dict[str, list[list[StudySummary]]] = {}

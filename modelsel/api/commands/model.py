@@ -146,13 +146,13 @@ def _predictions(outcome: "Outcome", data: object, beside: Beside) -> "Predictio
     if isinstance(data, str | Path):
         return predict_file(folder, Path(data), beside)
     if not outcome.classes.size:
-        table = outcome.model._known(data)
+        table = outcome.model._table_of(data)
         columns = _ends(folder, table, beside.interval)
         if beside.quantiles:
             columns |= forest_quantiles(ready(folder, progress().say), table, beside.quantiles)
         return _of_numbers(outcome.model.predict(data), {}, beside, columns)
     _refuse_what_numbers_have(beside)
-    table, scores = (known := outcome.model._known(data)), outcome.model.final_.scores(known)
+    table, scores = (known := outcome.model._table_of(data)), outcome.model.final_.scores(known)
     names = dict(zip(outcome.classes, outcome.task["classes"], strict=True))
     more = {"path": tree_paths(ready(folder, progress().say), table)} if beside.explain else {}
     if beside.sets is not None:

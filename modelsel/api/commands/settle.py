@@ -81,7 +81,7 @@ def settle(config: Config, before: Mapping[str, str] | None = None) -> Settled:
 
 
 def _is_open(one: Finding | Problem) -> bool:
-    """Say whether a person has to decide: a problem that stands, or a finding that proposes something or is no trifle."""
+    """Say whether a person has to decide: it is a problem, or a finding that proposes a setting or is graver than `info`."""
     if isinstance(one, Problem):
         return True
     sure = any(each.sure for each in one.proposes)

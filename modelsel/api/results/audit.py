@@ -120,10 +120,10 @@ def audit_report(
     with _witnesses(folder) as (anchors, unasked):
         gate = Gate(policy, folder.project(folder.config()), anchors)
         _amend(gate, merge, vouch, void)
-        known = None if DETAILS in folder.changed() else audit_of(folder.details())
+        known = None if DETAILS in folder.changed_files() else audit_of(folder.details())
         recorded = [one["id"] for one in (known.get("test_sets", ()) if known else ())]
         report = audit(gate, study=folder.outcome().folder, known=recorded)
-    again = [] if CANDIDATES in folder.changed() else replay(folder)
+    again = [] if CANDIDATES in folder.changed_files() else replay(folder)
     return {**report, "flags": [*report["flags"], *unasked, *again, *disagreements(folder, report)]}
 
 

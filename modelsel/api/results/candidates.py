@@ -123,7 +123,7 @@ def folds(folder: RunFolder) -> pd.DataFrame:
 
 
 def predictions(folder: RunFolder, labels: NDArray[np.generic], candidate: str | None = None) -> pd.DataFrame:
-    """Out of fold, of the winner (or of another candidate whose predictions are kept): row, truth, predicted, scores.
+    """Out-of-fold predictions of the winner, or of another candidate whose predictions are kept: row, truth, predicted, scores.
 
     `row` counts the rows of the source from 0; rows that no fold assessed are left out. Raises KeyError for a candidate whose
     predictions are not on record.
@@ -133,7 +133,7 @@ def predictions(folder: RunFolder, labels: NDArray[np.generic], candidate: str |
     if wanted not in found.ids:
         raise KeyError(f"predictions are kept of {', '.join(found.ids)}; candidate(id).fit() gives the others' estimators")
     at = found.ids.index(wanted)
-    known = found.known(at)
+    known = found.assessed_by(at)
     truth, said = found.truth[known], found.predicted[at][known]
     frame = pd.DataFrame({
         "row": _source_rows(folder)[known], "fold": folder.fold()[known, 0],
@@ -170,7 +170,7 @@ def _source_rows(folder: RunFolder) -> Integers:
 
 
 def _parameter_value(name: str, text: str) -> object:
-    """`none` is no value, but of a part it is a name."""
+    """The value of a parameter: `none` means no value, except where it names a part."""
     return text if name in OPTIONAL_PARTS else value(text)
 
 

@@ -22,8 +22,8 @@ def export_model(run: object, to: str, path: str | Path | None = None, table: st
     if to not in FORMATS:
         fix = f"use one of {', '.join((*FORMATS, *TABLES))}"
         raise ConfigurationError(Problem("MSEL-810", f"{to!r} is not a format", "to", fix))
-    written = convert(RunFolder.open(str(run)), to, table)
-    return written if path is None else write(Path(path), written)
+    content = convert(RunFolder.open(str(run)), to, table)
+    return content if path is None else write(Path(path), content)
 
 
 def _tables(folder: "RunFolder", to: str, path: str | Path | None) -> Path:
@@ -39,8 +39,8 @@ def _tables(folder: "RunFolder", to: str, path: str | Path | None) -> Path:
 
 def convert(folder: "RunFolder", to: str, table: str = "rows") -> str | bytes:
     """The final model of a run's folder in one of the FORMATS."""
-    from modelsel.exports.write import written
+    from modelsel.exports.write import write_model
     from modelsel.record.model import load
 
     predictor = load(folder.model, tuple(folder.config().get("plugins") or ()))
-    return written(predictor, to, table)
+    return write_model(predictor, to, table)

@@ -18,11 +18,11 @@ from modelsel.runner.final_fit import Final
 class ReadsAsItsStudy:
     """An estimator that reads tables as its study did."""
 
-    def _known(self, X: object) -> Table:
+    def _table_of(self, X: object) -> Table:
         """Read the columns of X as the study read its data; an array is taken by position."""
         check_is_fitted(self)
         if not getattr(self, "by_name_", False):
-            return super()._known(X)  # type: ignore[misc,no-any-return]
+            return super()._table_of(X)  # type: ignore[misc,no-any-return]
         reading: TableReading = self._reading  # type: ignore[attr-defined]
         frame = X if is_frame(X) else _by_position(X, reading.features)
         return with_source(rows_of_frame(frame, reading, by_name=True), frame, self.final_)  # type: ignore[attr-defined]

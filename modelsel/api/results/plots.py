@@ -282,7 +282,7 @@ class Plots:
         return self._of_scores(1)
 
     def critical_difference(self, *others: object) -> Picture:
-        """Draw learners over this study's data set and those of other runs: mean ranks, and who cannot be told apart.
+        """Draw the mean ranks of learners over the data sets of several runs, and which learners do not differ significantly.
 
         Parameters
         ----------

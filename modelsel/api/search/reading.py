@@ -24,7 +24,7 @@ from modelsel.dataset.frame import read_frame
 from modelsel.dataset.in_memory import by_rows, is_frame, is_sparse, of_sparse
 from modelsel.dataset.kinds import sorted_levels
 from modelsel.dataset.labels import as_numbers, held_labels, own_type
-from modelsel.dataset.refused import demand_labels, explained
+from modelsel.dataset.refused import demand_labels, explain_refusals
 from modelsel.dataset.targets import MANY
 from modelsel.dataset.weights import AUTO, decide_weights
 from modelsel.estimator import count_rows, countable, distinct, weights_of
@@ -56,7 +56,7 @@ def as_given(
     Raises ValueError for X and y of different lengths, and for labels that are no classes (of `numbers`, no numbers).
     """
     X = X.tocsr() if is_sparse(X) else X
-    with explained(y, count_rows(X), numbers):
+    with explain_refusals(y, count_rows(X), numbers):
         check_consistent_length(X, _there(y))
         held = held_labels(y) if not numbers and own_type(y) else None
         found = _check_y(y, y_numeric=True).astype(np.float64) if numbers else column_or_1d(y if held is None else held[1])

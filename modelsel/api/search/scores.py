@@ -204,7 +204,7 @@ def _compute_and_score(work: RunContext, job: CellJob, training: TrainingScorer 
 def _training_scores(
     work: RunContext, job: CellJob, result: CellResult, training: TrainingScorer, fits: Fits
 ) -> dict[str, Floats]:
-    """Scores on the analysis rows, by the names of the scores; NaN for who did not answer."""
+    """Scores on the analysis rows by their names; NaN for a candidate that gave no answer."""
     fold, candidates = work.resampling.folds[job.cell.fold], work.candidates(job)
     found: dict[str, Floats] = {}
     for place in result.ok.tolist():

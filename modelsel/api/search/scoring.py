@@ -101,7 +101,7 @@ class Scorings:
 
     @property
     def each(self) -> dict[str, Scoring]:
-        """All of them in the order in which they were declared; a single one is called `score`."""
+        """All scores in the order in which they were declared; a single one is called `score`."""
         return {name: self.chooses if name == self.name else self.beside[name] for name in self.beside} or {
             "score": self.chooses
         }
@@ -192,7 +192,7 @@ class Measured:
 def _scores_of(estimator: Any, X: object) -> Floats:
     """Class scores of a fitted estimator: one of this package's, or one that was handed over."""
     if isinstance(estimator, Classifier):
-        return estimator.final_.scores(estimator._known(X))
+        return estimator.final_.scores(estimator._table_of(X))
     if hasattr(estimator, "predict_proba"):
         return np.asarray(estimator.predict_proba(X), np.float64)
     return decisions(estimator, X, np.arange(len(estimator.classes_)), len(estimator.classes_))
@@ -404,7 +404,7 @@ class Answered(LearnerEstimator):
 
 
 class AnsweredRegressor(Regressor, Answered):
-    """Of numbers."""
+    """A fitted candidate that predicts numbers."""
 
     def that_said(self, X: object, numbers: Floats) -> Self:
         """Itself, with its answers for these very rows."""
@@ -416,7 +416,7 @@ class AnsweredRegressor(Regressor, Answered):
 
 
 class AnsweredClassifier(Classifier, Answered):
-    """Of classes."""
+    """A fitted candidate that predicts classes."""
 
     either_will_do = False  # probabilities or decision values
 
@@ -440,10 +440,10 @@ class AnsweredClassifier(Classifier, Answered):
 
     @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: object) -> Floats:
-        return self._answers[2] if self._has_answers_for(X) else self.final_.scores(self._known(X))
+        return self._answers[2] if self._has_answers_for(X) else self.final_.scores(self._table_of(X))
 
     @available_if(has_decisions)  # type: ignore[untyped-decorator]
     def decision_function(self, X: object) -> Floats:
         if self._has_answers_for(X) and self.scores_are == DECISIONS:
             return one_column(self._answers[2])
-        return one_column(self.final_.decisions(self._known(X)))
+        return one_column(self.final_.decisions(self._table_of(X)))

@@ -34,7 +34,7 @@ from modelsel.core.types import CLASS_TASKS, NUMBER_TASKS, Candidate, ClassTask,
 from modelsel.dataset.frame import has_cells, moments_of
 from modelsel.dataset.in_memory import is_sparse
 from modelsel.dataset.labels import own_type
-from modelsel.dataset.refused import explained
+from modelsel.dataset.refused import explain_refusals
 from modelsel.dataset.targets import AUTO, CLASSIFY, REGRESS, check_squares
 from modelsel.estimator import Classifier, Regressor, count_rows, numbers_of, task_of
 from modelsel.foreign.libraries import is_pairwise, kinds_read, takes_categorical, takes_nan
@@ -237,7 +237,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if params:
             raise TypeError(f"SelectionCV.fit() takes sample_weight, groups, times and unit, not {', '.join(params)}")
         groups = _one_of(groups, unit)
-        with explained(y, count_rows(X), numbers=False):
+        with explain_refusals(y, count_rows(X), numbers=False):
             numbers = looks_like_numbers(y) if self._declared is None else self._declared
         task, entries = self._read_task(X, y, weights, numbers)
         task = self._with_roles(task, groups, times, unit)
@@ -585,7 +585,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             classes = isinstance(task, ClassTask)
             splitter, y = check_cv(self.cv, task.target, classifier=classes), task.target
             said = self._labels[y] if classes and not own_type(self._labels) else y
-            with explained(said, len(task), numbers=not classes):
+            with explain_refusals(said, len(task), numbers=not classes):
                 return splitter_folds(task, list(splitter.split(np.zeros(len(task)), said, groups)))
         if reasons := list(scheme.problems(task)):
             raise ValueError("; ".join(map(in_words_of_fit, reasons)))
@@ -754,7 +754,7 @@ def _kinds(space: object) -> set[tuple[str, ...]]:
 
 def _why_undefined(measure: BaseMeasure, task: Task, resampling: Resampling) -> Iterable[str]:
     """Why a measure of numbers is not defined; R² of rows of one value is what scikit-learn says, 1 or 0."""
-    return measure.undefined(resampling) if isinstance(measure, R2) else measure.problems(task, resampling)
+    return measure.why_undefined(resampling) if isinstance(measure, R2) else measure.problems(task, resampling)
 
 
 def _misjudging(scorings: Scorings, task: Task) -> Iterator[Problem]:
@@ -796,7 +796,7 @@ def _is_object(entry: object) -> bool:
 
 
 def _wants_numbers(estimator: object) -> bool:
-    """An estimator alone whose tags do not allow missing values; a pipeline fills them itself."""
+    """Say whether an entry is one estimator whose tags forbid missing values; a pipeline may fill them itself."""
     return not is_pipeline(estimator) and not takes_nan(estimator)
 
 

@@ -21,6 +21,11 @@ class ColumnKind:
     has_levels: bool = False  # values are codes of levels, which are equal or not; else numbers, which have sums and means
     has_order: bool = True  # values compare by <: there are thresholds, ranks and medians; of levels as they are declared
 
+    def __init_subclass__(cls) -> None:
+        """Refuse a kind whose values could not even be told apart by a threshold or a level."""
+        if not (cls.has_levels or cls.has_order):
+            raise TypeError(f"{cls.__name__}: values without levels have an order")
+
     def numbers(self, texts: Sequence[str]) -> NDArray[np.float64] | None:
         """Read cells that are written as no other kind writes them, NaN where one says no number; None: as any numbers."""
         return None

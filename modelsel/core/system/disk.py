@@ -19,7 +19,7 @@ BYTES = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)  # flags of des
 
 @contextmanager
 def lock_file(path: Path) -> Iterator[None]:
-    """One process and thread at a time, waiting for as long as it takes. The file stays, and holds nothing."""
+    """Hold a file's lock during the block, waiting as long as it takes; the file stays behind empty."""
     from filelock import FileLock  # worker processes take no locks
 
     with FileLock(path, poll_interval=ASK_AGAIN):

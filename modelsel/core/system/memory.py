@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def pause_garbage_collection() -> Iterator[None]:
-    """Let cyclic garbage wait while many objects are made that stay: Python would look through all of them again and again.
+    """Pause the collection of cyclic garbage while many lasting objects are made: it would search them again and again.
 
     >>> with pause_garbage_collection():
     ...     gc.isenabled()

@@ -57,7 +57,8 @@ def copies_across(sealing: TestSetDeclaration, seed: str) -> NearCopies | None:
     if units_of(sealing) is not None or sealed_copies(sealing).hinder or len(numeric) < 2:
         return None
     ours, theirs = (_columns(side.values, numeric) for side in (sealing.development, sealing.sealed))
-    found = near_copies(ours, theirs, generator(0, seed))
+    labels = np.asarray(sealing.development.target) if sealing.development.class_count else None
+    found = near_copies(ours, theirs, generator(0, seed), labels)
     return None if found.certifiable else found
 
 

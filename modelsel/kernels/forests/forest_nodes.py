@@ -50,7 +50,7 @@ def _longer(values, size):
 
 
 @kernel(types.node_lists(types.fixed_columns, types.fixed_codes, types.fixed_codes, types.fixed_reals))
-def listed(nodes, first, held, weight):
+def list_weights(nodes, first, held, weight):
     """List class weights of each node (start, end, classes, weights) from those of the leaves."""
     start, end = np.zeros(len(nodes), np.int32), np.zeros(len(nodes), np.int32)
     classes, weights = np.empty(4 * len(held) + 64, np.int32), np.empty(4 * len(held) + 64)

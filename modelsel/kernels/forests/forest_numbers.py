@@ -92,7 +92,7 @@ def _gain(left, weight, total, nothing):
 
 
 @kernel(inline="always", _nrt=False)
-def _held(left, weight, total, ruler):
+def _keeps_bounds(left, weight, total, ruler):
     """Say whether a cut keeps to the bounds of the node."""
     a, first = np.float64(left), np.float64(weight)
     return keeps(a, first, total[0] - a, total[1] - first, ruler)
@@ -138,7 +138,7 @@ def _by_codes(cells, many, n, total, nothing, best, least, ruler):
             continue
         if last >= 0 and (least <= 1.0 or (here >= least and n - here >= least)) and _promising(left, weight, total, asked):
             gain = _gain(left, weight, total, nothing)
-            if gain > best and _held(left, weight, total, ruler):
+            if gain > best and _keeps_bounds(left, weight, total, ruler):
                 best, at, following, best_weight, asked = gain, last, code, weight, _asked(gain, nothing)
         left += sums[code]
         weight += weights[code]
@@ -244,7 +244,7 @@ def usual_draw(feature, key, drawn, words, total, middle, columns, work, best, l
         left, weight, rows = _up_to(codes, drawn, words, middle, at)
     gain = _gain(left, weight, total, nothing)
     fits = rows >= least and n - rows >= least
-    if fits and gain > best[GOODNESS] and _held(left, weight, total, ruler):
+    if fits and gain > best[GOODNESS] and _keeps_bounds(left, weight, total, ruler):
         best[GOODNESS], best[FEATURE], best[CODE], best[NEXT] = gain, feature, at, at
         best[MISSING] = 0.0 if 2.0 * weight >= total[1] else 1.0
         work[12][0] = threshold

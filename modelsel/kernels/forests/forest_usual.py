@@ -410,7 +410,7 @@ def totals(words, whole):
 
 
 @kernel(forceinline=True, _nrt=False)
-def undivided(total, table, fused):
+def as_one_branch(total, table, fused):
     """The node as one branch, its weight, and the sum of squares of its class weights."""
     own, weight, squares = 0.0, 0, 0
     for c in range(len(total)):

@@ -37,7 +37,7 @@ from modelsel.kernels.forests.forest_numbers import (
     usual_number,
     weigh_numbers,
 )
-from modelsel.kernels.forests.forest_usual import MOST_CELLS, in_words, totals, undivided, usual, usual_class_draw
+from modelsel.kernels.forests.forest_usual import MOST_CELLS, as_one_branch, in_words, totals, usual, usual_class_draw
 from modelsel.kernels.layout import EQUALITY, GINI, SUBSET, THRESHOLD
 
 TOGETHER = 1024  # tests whose codes are sought at once
@@ -205,7 +205,7 @@ def search(key, features, drawn, words, total, whole, columns, bits, data, setti
     work, cells, state, judge, best, ruler, (permutation, swaps) = areas
     p, looked, differing, numbers = len(permutation), 0, 0, judge[1] == SQUARES
     best[GOODNESS], best[FEATURE] = -np.inf if numbers else -1.0, -1.0
-    node = undivided(whole, judge[0], judge[1]) if len(words) and not numbers else (0.0, 0.0, 0)
+    node = as_one_branch(whole, judge[0], judge[1]) if len(words) and not numbers else (0.0, 0.0, 0)
     while looked < p and (looked < features or differing == 0):
         if numbers and len(drawn) == 2 and best[FEATURE] >= 0:
             break  # all cuts of two rows are the same

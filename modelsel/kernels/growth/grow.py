@@ -14,7 +14,7 @@ from modelsel.kernels.growth.records import (
     by_level,
     by_threshold,
     child_counts,
-    extended,
+    extend,
     largest,
     move,
     place,
@@ -135,7 +135,7 @@ def _steps(table, steps):
 
 
 @kernel(
-    types.grown(
+    types.of_grower(
         types.entries,
         types.codes,
         types.reals,
@@ -276,7 +276,7 @@ def grow(
                      own_parts, spare_rows, spare_weight)  # fmt: skip
         order = wider(order, last)
         move(order, slot, below, to, own_parts, branches, opened, start, end, rules.id_bits, bits, begin, at, spare)
-        rows, weight = extended(rows, spare_rows, start, last), extended(weight, spare_weight, start, last)
+        rows, weight = extend(rows, spare_rows, start, last), extend(weight, spare_weight, start, last)
         stack = longer(stack, top + branches)
         for b in range(branches - 1, -1, -1):
             if child[b] < opened:

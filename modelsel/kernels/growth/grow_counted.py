@@ -303,7 +303,7 @@ def _hand_down(members, rows, y, codes, first_value, levels, class_bits, start, 
 
 
 @kernel(
-    types.grown(
+    types.of_grower(
         types.fixed_columns,
         types.fixed_columns,
         types.fixed_wholes,

@@ -9,12 +9,12 @@ import numpy as np
 
 from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
-from modelsel.kernels.growth.number_cuts import best_cut, best_levels, centre, child_moments, rounded, shares_of
+from modelsel.kernels.growth.number_cuts import best_cut, best_levels, centre, child_moments, round_weight, shares_of
 from modelsel.kernels.growth.quantile_cuts import all_rows, best_cut_by_loss, best_levels_by_loss
 from modelsel.kernels.growth.records import (
     by_level,
     by_threshold,
-    extended,
+    extend,
     move,
     place,
     roomier,
@@ -158,7 +158,7 @@ def _hold(moments, bounds, node, first, branches, sign):
 
 
 @kernel(
-    types.grown(
+    types.of_grower(
         types.entries, types.codes, types.reals, types.fixed_wholes, types.fixed_columns, types.fixed_wholes,
         types.fixed_wholes, types.real, types.real, types.rules, types.limits, types.mimics, types.fixed_wholes,
         types.flags,
@@ -281,10 +281,10 @@ def grow(order, rows, weight, slot, codes, levels, whole, steps, parts, rules, l
         last = place(mine_branch, mine, own_weight, nodes, first, branches, child, opened, shares, start, bits, at, begin, to,
                      own_places, spare_rows, spare_weight)  # fmt: skip
         for i in range(last - start if divided > 0 else 0):
-            spare_weight[i] = rounded(spare_weight[i], steps)
+            spare_weight[i] = round_weight(spare_weight[i], steps)
         order = wider(order, last)
         move(order, slot, below, to, own_places, branches, opened, start, end, rules.id_bits, bits, begin, at, spare)
-        rows, weight = extended(rows, spare_rows, start, last), extended(weight, spare_weight, start, last)
+        rows, weight = extend(rows, spare_rows, start, last), extend(weight, spare_weight, start, last)
         stack = longer(stack, top + branches)
         for b in range(branches - 1, -1, -1):
             if child[b] < opened:

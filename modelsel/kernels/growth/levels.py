@@ -109,7 +109,7 @@ def _merge(table, key, items, other):
 
 
 @kernel(_nrt=False)
-def _ordered(table, seen, whole, lost, rules, limits, units, goodness, work, order, other, found, inside):
+def _ordered_prefixes(table, seen, whole, lost, rules, limits, units, goodness, work, order, other, found, inside):
     """Prefixes of the levels in order of the second class's share."""
     many, key, best = len(seen), 2 + SHARE, -1
     for i in range(many):
@@ -181,7 +181,7 @@ def subset(table, seen, whole, lost, rules, limits, units, goodness, work, order
     for level in seen:
         inside[level] = 0
     if len(whole) == 2 and rules.convex:
-        any_ = _ordered(table, seen, whole, lost, rules, limits, units, goodness, work, order, other, found, inside)
+        any_ = _ordered_prefixes(table, seen, whole, lost, rules, limits, units, goodness, work, order, other, found, inside)
     elif len(seen) <= EXHAUSTIVE:
         any_ = _exhaustive(table, seen, whole, lost, rules, limits, units, goodness, work, found, inside)
     else:

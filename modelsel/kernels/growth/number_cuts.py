@@ -45,7 +45,7 @@ PART = 42  # binary digits of a square among the squares of a node
 
 
 @kernel(_nrt=False)
-def weighted(q, weight, steps, parts):
+def weigh(q, weight, steps, parts):
     """v of a row."""
     if steps == 0.0:
         return q * np.int64(weight)
@@ -53,7 +53,7 @@ def weighted(q, weight, steps, parts):
 
 
 @kernel(_nrt=False)
-def rounded(weight, steps):
+def round_weight(weight, steps):
     """A weight as a multiple of a step."""
     return weight if steps == 0.0 else np.rint(weight * steps) / steps
 
@@ -77,7 +77,7 @@ def centre(rows, weight, whole, steps, parts, u):
     """u of the rows of a node; returns Σ u, Σ w and the mean that u is about."""
     total, size, rest = np.int64(0), 0.0, np.int64(0)
     for i in range(len(rows)):
-        u[i] = weighted(whole[np.uint64(rows[i])], weight[i], steps, parts)
+        u[i] = weigh(whole[np.uint64(rows[i])], weight[i], steps, parts)
         total += u[i]
         size += weight[i]
     for i in range(len(rows)):
@@ -109,10 +109,10 @@ def child_moments(branch, rows, weight, whole, shares, child, steps, parts, divi
     total, size, low, high = np.int64(0), 0.0, np.int64(2**62), np.int64(-(2**62))
     for i in range(len(branch)):
         if branch[i] == child or branch[i] < 0:
-            own = weight[i] if branch[i] == child else rounded(weight[i] * shares[child], steps)
+            own = weight[i] if branch[i] == child else round_weight(weight[i] * shares[child], steps)
             if own > 0.0:
                 q = whole[np.uint64(rows[i])]
-                total += weighted(q, own, steps, parts)
+                total += weigh(q, own, steps, parts)
                 size += own
                 low, high = min(low, q), max(high, q)
     if size == 0.0:
@@ -130,7 +130,7 @@ def _squares(branch, rows, weight, whole, shares, child, steps, mean, divided):
     for again in range(2):
         for i in range(len(branch)):
             if branch[i] == child or (divided > 0 and branch[i] < 0):
-                own = weight[i] if branch[i] == child else rounded(weight[i] * shares[child], steps)
+                own = weight[i] if branch[i] == child else round_weight(weight[i] * shares[child], steps)
                 off = float(whole[np.uint64(rows[i])]) - mean
                 part = own * (off * off)
                 if again:

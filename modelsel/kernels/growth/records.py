@@ -28,7 +28,7 @@ def roomier(array, size):
 
 
 @kernel()
-def extended(array, more, start, end):
+def extend(array, more, start, end):
     """The array with `more` in its places from `start` to `end`, and room for them."""
     longer = array
     if end > len(array):

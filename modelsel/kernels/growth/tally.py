@@ -43,7 +43,7 @@ def ascend(items, count):
 
 
 @kernel(_nrt=False)
-def _packed(codes, rows, words, field, levels, classes, table, tally, seen):
+def _by_words(codes, rows, words, field, levels, classes, table, tally, seen):
     """By words: missing values are counted as one level more."""
     mask, more, present = (np.int64(1) << field) - 1, levels + 1, 0
     for level in range(more):
@@ -119,7 +119,7 @@ def count(codes, rows, y, weight, words, field, levels, table, tally, seen, abse
     if levels > len(rows):
         present = _sparse(codes, rows, y, weight, levels, classes, table, seen)
     elif field > 0:
-        present = _packed(codes, rows, words, field, levels, classes, table, tally, seen)
+        present = _by_words(codes, rows, words, field, levels, classes, table, tally, seen)
     else:
         present = _dense(codes, rows, y, weight, levels, classes, table, seen)
     for c in range(classes):

@@ -22,21 +22,21 @@ BLOCK, WORDS = 128, 16  # bytes, and words, of a block
 
 
 @kernel()
-def _turned(x, by):
+def _rotate(x, by):
     return (x >> np.uint64(by)) | (x << np.uint64(64 - by))
 
 
 @kernel()
-def _mixed(a, b, c, d, x, y):
+def _mix(a, b, c, d, x, y):
     """Mix two words into four, one step of BLAKE2b's round."""
     a = a + b + x
-    d = _turned(d ^ a, 32)
+    d = _rotate(d ^ a, 32)
     c = c + d
-    b = _turned(b ^ c, 24)
+    b = _rotate(b ^ c, 24)
     a = a + b + y
-    d = _turned(d ^ a, 16)
+    d = _rotate(d ^ a, 16)
     c = c + d
-    b = _turned(b ^ c, 63)
+    b = _rotate(b ^ c, 63)
     return a, b, c, d
 
 
@@ -50,14 +50,14 @@ def _compress(h, m, count, last):
         d2 = ~d2
     for turn in range(12):
         s = SIGMA[turn]
-        a0, b0, c0, d0 = _mixed(a0, b0, c0, d0, m[s[0]], m[s[1]])
-        a1, b1, c1, d1 = _mixed(a1, b1, c1, d1, m[s[2]], m[s[3]])
-        a2, b2, c2, d2 = _mixed(a2, b2, c2, d2, m[s[4]], m[s[5]])
-        a3, b3, c3, d3 = _mixed(a3, b3, c3, d3, m[s[6]], m[s[7]])
-        a0, b1, c2, d3 = _mixed(a0, b1, c2, d3, m[s[8]], m[s[9]])
-        a1, b2, c3, d0 = _mixed(a1, b2, c3, d0, m[s[10]], m[s[11]])
-        a2, b3, c0, d1 = _mixed(a2, b3, c0, d1, m[s[12]], m[s[13]])
-        a3, b0, c1, d2 = _mixed(a3, b0, c1, d2, m[s[14]], m[s[15]])
+        a0, b0, c0, d0 = _mix(a0, b0, c0, d0, m[s[0]], m[s[1]])
+        a1, b1, c1, d1 = _mix(a1, b1, c1, d1, m[s[2]], m[s[3]])
+        a2, b2, c2, d2 = _mix(a2, b2, c2, d2, m[s[4]], m[s[5]])
+        a3, b3, c3, d3 = _mix(a3, b3, c3, d3, m[s[6]], m[s[7]])
+        a0, b1, c2, d3 = _mix(a0, b1, c2, d3, m[s[8]], m[s[9]])
+        a1, b2, c3, d0 = _mix(a1, b2, c3, d0, m[s[10]], m[s[11]])
+        a2, b3, c0, d1 = _mix(a2, b3, c0, d1, m[s[12]], m[s[13]])
+        a3, b0, c1, d2 = _mix(a3, b0, c1, d2, m[s[14]], m[s[15]])
     h[0], h[1], h[2], h[3] = h[0] ^ a0 ^ c0, h[1] ^ a1 ^ c1, h[2] ^ a2 ^ c2, h[3] ^ a3 ^ c3
     h[4], h[5], h[6], h[7] = h[4] ^ b0 ^ d0, h[5] ^ b1 ^ d1, h[6] ^ b2 ^ d2, h[7] ^ b3 ^ d3
 

@@ -110,7 +110,7 @@ def _distance(total: float, power: float) -> float:
 
 
 @kernel()
-def _rounded(distance: float) -> float:
+def _round(distance: float) -> float:
     """Round a distance to half its bits, so that rounding errors do not decide ties."""
     if distance > 1e300:
         return distance
@@ -127,10 +127,10 @@ def _limit(distance: float, power: float) -> float:
 @kernel()
 def _insert(index: Array, distance: Array, row: int, near: float) -> None:
     """Put a row behind those that are not farther, and drop the last."""
-    key, place, end = _rounded(near), 0, len(distance) - 1
+    key, place, end = _round(near), 0, len(distance) - 1
     while place < end:
         middle = (place + end) // 2
-        if _rounded(distance[middle]) > key:
+        if _round(distance[middle]) > key:
             end = middle
         else:
             place = middle + 1
@@ -149,7 +149,7 @@ def _offer(sums: Array, start: int, power: float, index: Array, distance: Array)
     for j in range(len(sums)):
         if sums[j] < limit:
             near = _distance(sums[j], power)
-            if _rounded(near) < _rounded(distance[last]):
+            if _round(near) < _round(distance[last]):
                 _insert(index, distance, start + j, near)
                 limit = _limit(distance[last], power)
 

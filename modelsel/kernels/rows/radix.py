@@ -13,7 +13,7 @@ DIGITS, SIZE = 64 // BITS, 1 << BITS
 
 
 @kernel()
-def _counted(words):
+def _count_digits(words):
     """Count each digit at each place."""
     found = np.zeros((DIGITS, SIZE), np.int64)
     for word in words:
@@ -35,7 +35,7 @@ def _starts(counts, total):
 @kernel(types.nothing(types.bits, types.bits))
 def sort(words, spare):
     """Put words into ascending order; `spare` is as long."""
-    counts, here, there, flips = _counted(words), words, spare, 0
+    counts, here, there, flips = _count_digits(words), words, spare, 0
     for digit in range(DIGITS):
         if _starts(counts[digit], len(words)):
             for word in here:
@@ -51,7 +51,7 @@ def sort(words, spare):
 @kernel(types.nothing(types.bits, types.wholes, types.bits, types.wholes))
 def arrange(words, order, spare, room):
     """Put words into ascending order and what stands beside them likewise; `spare` and `room` are as long. Stable."""
-    counts, flips = _counted(words), 0
+    counts, flips = _count_digits(words), 0
     here, there, mine, other = words, spare, order, room
     for digit in range(DIGITS):
         if _starts(counts[digit], len(words)):

@@ -14,7 +14,7 @@ MISSING = 0xFFC00001  # the bits of any NaN
 
 
 @kernel()
-def _mixed(value, key, factor):
+def _mix(value, key, factor):
     """The mixed bits of a cell in single precision."""
     single = np.float32(value + 0.0)  # minus nought is nought
     bits = np.uint64(single.view(np.uint32)) if single == single else np.uint64(MISSING)
@@ -32,7 +32,7 @@ def _passes(hash_, marks, spread, last):
 def add(values, key, factor, sums):
     """Add a column's cells to the sums of its rows."""
     for row in range(len(values)):
-        sums[row] += _mixed(values[row], key, factor)
+        sums[row] += _mix(values[row], key, factor)
 
 
 @kernel(types.whole(types.strided_reals, types.word, types.word, types.fixed_bits, types.word, types.wholes, types.bits))
@@ -40,7 +40,7 @@ def passing(values, key, factor, marks, spread, found, hashes):
     """Write the places of the rows whose hash by this column alone is among the marks, and these; return how many there are."""
     count, last = 0, np.uint64(64 * len(marks) - 1)
     for row in range(len(values)):
-        mixed = _mixed(values[row], key, factor)
+        mixed = _mix(values[row], key, factor)
         if _passes(mixed, marks, spread, last):
             found[count], hashes[count] = row, mixed
             count += 1

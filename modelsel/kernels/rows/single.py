@@ -11,7 +11,7 @@ from numba import float32, float64, int64, types
 from numpy.typing import NDArray
 
 from modelsel.kernels.compiler import kernel
-from modelsel.kernels.rows.neighbours import _distance, _insert, _rounded
+from modelsel.kernels.rows.neighbours import _distance, _insert, _round
 
 TILE, LANES, SOME, TOGETHER = 512, 64, 16, 4  # stored rows at a time, rows asked together, features summed together
 INFINITE = 0x7F800000  # bits of infinity
@@ -95,7 +95,7 @@ def _reach(t: float, bound: Array) -> object:
 
 
 @kernel(_nrt=False)
-def _sifted(rows: Array, values: Array, many: int, count: int, bound: Array, spare: Array) -> Any:
+def _sift(rows: Array, values: Array, many: int, count: int, bound: Array, spare: Array) -> Any:
     """Drop proposals that cannot be among the nearest; how many are left, and up to which sum others may be."""
     if many < count:
         return many, np.float32(np.inf)
@@ -140,14 +140,14 @@ def _propose(
                 rows[own[0]], values[own[0]] = start + j, sums[j]
                 own[0] += 1
                 if own[0] == own[1]:
-                    own[0], reach = _sifted(rows, values, own[0], count, bound, spare)
+                    own[0], reach = _sift(rows, values, own[0], count, bound, spare)
                     own[1] = own[0] + max(count // 2, AGAIN)
                     spare[0] = reach
                     own[2] = min(spare.view(np.int32)[0], FINITE)
 
 
 @kernel(_nrt=False)
-def _measured(row: Array, query: Array, power: float) -> Any:
+def _measure(row: Array, query: Array, power: float) -> Any:
     """Compute the distance of two rows, summed in the order of `neighbours`."""
     total = 0.0
     for f in range(len(row)):
@@ -189,10 +189,10 @@ def search(
             _sum_up(narrow, start, asked[q], power, own)
             _propose(sums, bits, start, count, bounds[q], place[q], value[q], state[q], spare)
     for q in range(many):
-        left, _ = _sifted(place[q], value[q], state[q, 0], count, bounds[q], spare)
+        left, _ = _sift(place[q], value[q], state[q, 0], count, bounds[q], spare)
         for i in range(left):
-            near = _measured(stored[place[q, i]], queries[q], power)
-            if _rounded(near) < _rounded(distance[q, count - 1]):
+            near = _measure(stored[place[q, i]], queries[q], power)
+            if _round(near) < _round(distance[q, count - 1]):
                 _insert(index[q], distance[q], place[q, i], near)
     return index, distance
 
@@ -234,11 +234,11 @@ def among(sums: Array, stored: Array, queries: Array, bounds: Array, power: floa
     place, value, spare = np.empty(rows, np.int32), np.empty(rows, np.float32), np.empty(rows, np.float32)
     for q in range(many):
         left = _within(sums[q], bits[q], count, bounds[q], place, value, spare)
-        left, _ = _sifted(place, value, left, count, bounds[q], spare)
+        left, _ = _sift(place, value, left, count, bounds[q], spare)
         for i in range(left):
             if place[i] >= len(stored):
                 continue
-            near = _measured(stored[place[i]], queries[q], power)
-            if _rounded(near) < _rounded(distance[q, count - 1]):
+            near = _measure(stored[place[i]], queries[q], power)
+            if _round(near) < _round(distance[q, count - 1]):
                 _insert(index[q], distance[q], place[i], near)
     return index, distance

@@ -260,7 +260,7 @@ def _arrange(words, row_bits, spare, ends):
 
 
 @kernel(_nrt=False)
-def _settled(words, row_bits, column, bits, keys):
+def _settle(words, row_bits, column, bits, keys):
     """Put rows whose words are alike into the order of their keys, and fill `keys`; False where that would take long."""
     mask, left, n = (np.int64(1) << row_bits) - 1, ALIKE * len(words), len(words)
     for i in range(n):
@@ -336,7 +336,7 @@ def rank(block, bits, words, counts, missing, frame, row_bits, part, codes, orde
             _arrange(words[t], row_bits, spare, digits)
         if not frame[t, 2]:
             counts[t] = _spread(words[t], missing[t], row_bits, frame[t, 0], frame[t, 1], own, order[t], values)
-        elif _settled(words[t], row_bits, block[t], bits[t], keys):
+        elif _settle(words[t], row_bits, block[t], bits[t], keys):
             counts[t] = _spread_keys(words[t], row_bits, keys, own, order[t], values)
         else:
             differ, shift = _keys(block[t], bits[t], keys, rows), NONE

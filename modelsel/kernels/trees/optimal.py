@@ -75,7 +75,7 @@ def _best_pairs(ranks, signs, ends, weights, cut, inside, whole, least, sums, fo
 
 
 @kernel()
-def _saved(counts, gains, label):
+def _savings(counts, gains, label):
     """What a label saves of the dearest that rows cost, by the weights of their classes."""
     saved = 0
     for k in range(len(counts)):
@@ -93,7 +93,7 @@ def _dearest(counts, gains):
 
 
 @kernel()
-def _counted(order, rows):
+def _class_weights(order, rows):
     """Weight of each class in a node."""
     labels, weights, gains, _ = rows
     counts = np.zeros(len(gains), np.int64)
@@ -105,9 +105,9 @@ def _counted(order, rows):
 @kernel()
 def _leaf(order, rows):
     """Cost of a node without a test."""
-    counts, gains, most = _counted(order, rows), rows[2], 0
+    counts, gains, most = _class_weights(order, rows), rows[2], 0
     for label in range(gains.shape[1]):
-        most = max(most, _saved(counts, gains, label))
+        most = max(most, _savings(counts, gains, label))
     return _dearest(counts, gains) - most
 
 
@@ -119,7 +119,7 @@ def _worth(counts, gains):
     """
     saved = np.empty(gains.shape[1], np.int64)
     for label in range(len(saved)):
-        saved[label] = _saved(counts, gains, label)
+        saved[label] = _savings(counts, gains, label)
     kept, number = np.empty(len(saved), np.int64), 0
     for label in np.argsort(-saved, kind="mergesort"):
         worth = True
@@ -142,7 +142,7 @@ def _worth(counts, gains):
 def _ready(order, ranks, rows):
     """A node's rows as lanes: per pair of labels what one saves more than the other, where values end, weights."""
     labels, weights, gains, kind = rows
-    own = _worth(_counted(order, rows), gains)
+    own = _worth(_class_weights(order, rows), gains)
     positions, lanes, answers = order.shape[0], order.shape[1], own.shape[1]
     signs = np.empty((answers * (answers - 1) // 2, positions, lanes), kind.dtype)
     ends, heavy = np.empty((positions, lanes), kind.dtype), np.empty((positions, lanes), kind.dtype)
@@ -173,7 +173,7 @@ def _stumps(order, turned, cut, rows, lanes, least, below, sides):
     for side in range(2):
         whole[side] = counts[side].sum()
         for label in range(own.shape[1]):
-            inside[side, label] = _saved(counts[side], own, label)
+            inside[side, label] = _savings(counts[side], own, label)
     pairs = _best_pairs(turned, signs, ends, heavy, kind.dtype.type(cut), inside, whole, least, sums, found)
     for side in range(2):
         most = _dearest(counts[side], gains)

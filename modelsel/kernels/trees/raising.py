@@ -168,7 +168,7 @@ def _close(low, high, stands):
         stands[node] = False
 
 
-@kernel(types.raised(
+@kernel(types.of_raising(
     types.fixed_rows, types.fixed_wholes, types.fixed_codes, types.fixed_reals, types.grown_tree, types.fixed_codes,
     types.fixed_codes, types.fixed_booleans, types.fixed_booleans, types.fixed_rows, types.whole, types.fixed_reals,
     types.upper,

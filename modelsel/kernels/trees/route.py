@@ -61,7 +61,7 @@ def _depth(first, child):
     return most
 
 
-@kernel(types.packed(
+@kernel(types.of_packer(
     types.fixed_bytes, types.fixed_codes, types.fixed_reals, types.fixed_codes, types.fixed_codes, types.fixed_codes,
     types.fixed_codes, types.fixed_codes, types.fixed_flags, types.fixed_codes, types.codes, types.reals, types.truth,
 ))  # fmt: skip
@@ -185,7 +185,7 @@ def _send(nodes, reals, table, flat, begin, at, met):
 
 
 @kernel()
-def _known(values, by_row, row, feature):
+def _value_of(values, by_row, row, feature):
     return by_row[row, feature] if len(by_row) else values[feature, row]
 
 
@@ -194,7 +194,7 @@ def _by_surrogate(row, node, values, by_row, surrogates, fallback):
     """Child by the first surrogate whose value is known, else the larger side."""
     levels, first, feature, threshold, flipped, at, sides = surrogates
     for s in range(first[node], first[node + 1]):
-        value = _known(values, by_row, row, feature[s])
+        value = _value_of(values, by_row, row, feature[s])
         if np.isnan(value):
             continue
         if at[s] < 0:
@@ -254,7 +254,7 @@ def _alone(i, row, values, by_row, tree, surrogates, shares, found, room, made):
         node, weight = nodes[top], weights[top]
         while test[node] != LEAF:
             f = feature[node]
-            value = _known(values, by_row, row, f)
+            value = _value_of(values, by_row, row, f)
             if np.isnan(value):
                 to = missing_to[node]
                 if to == DIVIDED:
@@ -281,7 +281,7 @@ def _alone(i, row, values, by_row, tree, surrogates, shares, found, room, made):
     return (owner, leaf, part), (nodes, weights), made, met
 
 
-@kernel(types.routed(
+@kernel(types.of_walk(
     types.fixed_rows, types.fixed_rows, types.fixed_wholes, types.fixed_codes, types.fixed_reals, types.fixed_wholes,
     types.fixed_codes, types.plain_tree, types.surrogates, types.fixed_reals, types.truth,
 ))  # fmt: skip
@@ -341,7 +341,7 @@ def walk(values, by_row, rows, nodes, reals, columns, table, tree, surrogates, s
     return owner[:made], leaf[: n if whole else made], part[:made], unseen
 
 
-@kernel(types.ended(types.fixed_codes, types.fixed_marks))
+@kernel(types.of_ends(types.fixed_codes, types.fixed_marks))
 def ends(parent, leaf):
     """Per tree and node: where a row that comes by ends when the marked nodes are leaves; and how many leaves stand."""
     trees, nodes = leaf.shape

@@ -19,7 +19,7 @@ WALKED = numba_types.Tuple((types.wholes, types.codes, types.reals))
 
 
 @kernel()
-def _left(value, threshold, below, above):
+def _left_share(value, threshold, below, above):
     """Share of the weight that goes to the first child of a ramp."""
     if value <= threshold:
         short = threshold - value
@@ -49,7 +49,7 @@ def _descend(row, x, tree, node, weight, nodes, weights, top):
             node = child[start]
             weight *= share[node]
         elif ramp[node]:
-            left = _left(value, threshold[node], below[node], above[node])
+            left = _left_share(value, threshold[node], below[node], above[node])
             if left == 0.0:
                 node = child[start + 1]
                 continue
@@ -96,7 +96,7 @@ def mean(x, tree, of_leaf, out):
 
 @kernel()
 def _shares(values, threshold, below, above, left, rows):
-    """`_left` of some rows to the last bit, without a branch, so that several are computed at once; 0/0 counts as whole."""
+    """`_left_share` of some rows to the last bit, without a branch: several are computed at once; 0/0 counts as whole."""
     for i in range(rows):
         short = threshold - values[i]
         share = 0.5 + 0.5 * short / (below if short >= 0.0 else above)

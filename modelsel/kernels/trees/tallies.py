@@ -10,7 +10,7 @@ from modelsel.kernels.compiler import kernel
     types.fixed_wholes, types.fixed_codes, types.fixed_reals, types.fixed_codes, types.fixed_reals, types.fixed_codes,
     types.whole,
 ))  # fmt: skip
-def arrived(owner, leaf, part, target, weight, parent, classes):
+def weigh_nodes(owner, leaf, part, target, weight, parent, classes):
     """Nodes × classes: the weight that passes each node; fragment i is row i, whole, where `owner` is empty."""
     counts, whole = np.zeros((len(parent), classes)), len(owner) == 0
     for i in range(len(leaf)):

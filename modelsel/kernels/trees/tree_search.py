@@ -23,7 +23,7 @@ NEVER = 1 << 60  # more than any cost
 
 
 @kernel()
-def _joined(left, right, out):
+def _join(left, right, out):
     """Least cost per number of leaves of a test whose sides cost these; left and right count from one leaf."""
     half = len(left)
     out[0] = NEVER
@@ -158,7 +158,7 @@ def search_by(leaf, ready, stumps):
                 if begin >= end:
                     continue
                 from_left, from_right = ends_of[height, 0].copy(), ends_of[height, 1].copy()
-                _joined(from_left, from_right, bound)
+                _join(from_left, from_right, bound)
                 if not _may_gain(bound, best, slack):
                     continue
                 if work[0] >= work[1]:
@@ -171,7 +171,7 @@ def search_by(leaf, ready, stumps):
                 work[0] += stumps(order, turned, cuts[middle], rows, side_by_side, least, below, sides)
                 _take(sides, g, cuts[middle], slack, best, chosen)
                 if least > 1:
-                    _joined(below[0], below[1], bound)
+                    _join(below[0], below[1], bound)
                     for leaves in range(1, 4):
                         low[leaves] = min(low[leaves], bound[leaves])
                 if phase == 0:
@@ -217,7 +217,7 @@ def search_by(leaf, ready, stumps):
             for i in range(place, count):
                 spans[i], key[i] = spans[i + 1], key[i + 1]
                 ends_of[i] = ends_of[i + 1]
-            _joined(from_left, from_right, bound)
+            _join(from_left, from_right, bound)
             if not _may_gain(bound, best, slack):
                 continue
             if work[0] >= work[1]:
@@ -239,7 +239,7 @@ def search_by(leaf, ready, stumps):
                     heavy = heavy and whole >= least
             if heavy:
                 _take(sides, f, cut, slack, best, chosen)
-            _joined(below[0], below[1], under)
+            _join(below[0], below[1], under)
             for leaves in range(1, 2 * half):
                 low[leaves] = min(low[leaves], max(bound[leaves], under[leaves]))
             for leaves in range(half):  # a side whose search was cut short knows no less than its neighbour's

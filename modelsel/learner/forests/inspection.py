@@ -73,7 +73,7 @@ def impurity_importance(path: ForestPath, trees: int, learner: ForestSettings | 
 
 def _gains(ground: ForestData, tree: ForestTree, leaf: Codes, rows: Integers) -> Floats:
     """Per node what its test does for rows with these leaves."""
-    parent, counts = tree.parent, ground.tallied(leaf, rows, np.ones_like(rows), len(tree))
+    parent, counts = tree.parent, ground.tally(leaf, rows, np.ones_like(rows), len(tree))
     sum_leaves(parent, counts)
     said, above, total = _node_answers(ground, tree), parent[1:], float(counts[0, 1])
     if ground.numbers is None:
@@ -97,7 +97,7 @@ def _standing(path: ForestPath, tree: ForestTree, learner: ForestSettings | None
         return ~tree.terminal
     task = path.ground.task
     leaf = bits(stops([learner], GrownTree(tree, task.features, task.class_names, path.ground.numbers)), 1)[:, 0]
-    return np.asarray(tree.reached(leaf) & ~leaf)
+    return np.asarray(tree.find_reached(leaf) & ~leaf)
 
 
 def proximities(path: ForestPath, trees: int, table: Table, rows: Integers) -> Floats:
@@ -167,4 +167,4 @@ def _leaves_reached(path: ForestPath, trees: int, table: Table, rows: Integers) 
     coder = Coder.of(grown, table, path.ground.ranked if table is path.ground.task else None)
     codes = coder.codes(rows)
     for tree in grown:
-        yield tree, leaves_of(coder.translated(tree), codes, coder.levels)
+        yield tree, leaves_of(coder.translate(tree), codes, coder.levels)

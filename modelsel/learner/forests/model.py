@@ -153,10 +153,10 @@ class ForestModel(FittedModel):
         )  # fmt: skip
 
     def predict(self, table: Table) -> Codes:
-        return np.asarray(self.polled(table).argmax(axis=1).astype(np.int32))
+        return np.asarray(self.poll(table).argmax(axis=1).astype(np.int32))
 
     def scores(self, table: Table) -> Floats:
-        votes = self.polled(table)
+        votes = self.poll(table)
         return np.asarray(votes / votes.sum(axis=1, keepdims=True))
 
     def describe(self) -> Description:
@@ -169,7 +169,7 @@ class ForestModel(FittedModel):
         }  # fmt: skip
         return Description("forest", facts, arrays)
 
-    def polled(self, table: Table) -> Integers:
+    def poll(self, table: Table) -> Integers:
         """Add up votes per row and class."""
         quick = load_compiled("forest_predict") if self.packable else None
         packed = None if quick is None else self.packed
@@ -280,7 +280,7 @@ class NumberForestModel(FittedModel):
 
     def predict(self, table: Table) -> Floats:
         """Return the mean of what the trees say."""
-        return self.ballot.read(self.votes.polled(table)[:, 0], len(self.votes.trees) - 1)
+        return self.ballot.read(self.votes.poll(table)[:, 0], len(self.votes.trees) - 1)
 
     def describe(self) -> Description:
         """Describe the model: that of its votes, and how they are read."""

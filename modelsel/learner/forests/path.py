@@ -62,7 +62,7 @@ class ClassAnswers:
 
     def note(self, at: Integers, which: Integers, pairs: Pairs, votes: Integers, voters: int | Integers) -> None:
         """Elect a class; shares are those of the votes."""
-        self.predicted[at] = pairs.elected(votes)[which]
+        self.predicted[at] = pairs.elect(votes)[which]
         if self.shares is not None:
             whole = pairs.whole(votes)
             total = whole.sum(axis=2, keepdims=True)
@@ -99,7 +99,7 @@ class NumberAnswers:
         """Note the mean of all rows."""
         assert ground.numbers is not None
         own = ground.rows
-        self.predicted[place, rows] = ground.numbers.means(ground.tallied(np.zeros_like(own), own, np.ones_like(own), 1))[0]
+        self.predicted[place, rows] = ground.numbers.means(ground.tally(np.zeros_like(own), own, np.ones_like(own), 1))[0]
 
     def outputs(self) -> NumberOutputs:
         return NumberOutputs(self.predicted)
@@ -173,7 +173,7 @@ class ForestPath:
         asked, said = AskedCuts.of(learners), answers(self.ground, len(learners), len(rows), scores)
         trees = self.trees(int(asked.sizes.max()))
         coder = Coder.of(trees, table, self.ground.ranked if table is self.ground.task else None)
-        voters = [(coder.translated(tree), self._votes(tree, asked)) for tree in trees]
+        voters = [(coder.translate(tree), self._votes(tree, asked)) for tree in trees]
         pairs = Pairs.of(asked.cut_of, asked.way_of, voters[0][1])
         for block in _blocks(len(rows), len(asked.pairs) * self._width):
             self._count(asked, pairs, voters, coder, rows[block], said.block(block))
@@ -244,7 +244,7 @@ class ForestPath:
         for tree in self.trees(learner.trees):
             grown = self._as_grown_tree(tree)
             leaf = bits(stops([learner], grown), 1)[:, 0]
-            kept = tree.reached(leaf)
+            kept = tree.find_reached(leaf)
             nodes, thresholds = tree.cut(leaf, kept)
             trees.append(CutTree(nodes, thresholds, tree.marks, end_votes(grown, learner, kept & leaf)))
         model = ForestModel.of(self.ground.task.features, self._width, trees)
@@ -269,7 +269,7 @@ class ForestPath:
         leaf = leaves_of(tree, Coder.of([tree], task, self.ground.ranked).codes(rows), self.ground.ranked.levels)
         place = np.full(len(tree), -1)
         place[tree.terminal] = np.arange(tree.terminal.sum())
-        counts = self.ground.tallied(place[leaf], rows, used[rows], int(tree.terminal.sum()))
+        counts = self.ground.tally(place[leaf], rows, used[rows], int(tree.terminal.sum()))
         if not counts.any():
             return tree
         lists = NodeLists.from_dense(counts)

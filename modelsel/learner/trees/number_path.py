@@ -169,7 +169,7 @@ class NumberTreePath:
     def members(self, learner: Any) -> tuple[NumberTreeSettings, ...]:
         """The learners that one with an open pruning strength (`alpha: path`) stands for on this tree."""
         standings = self._standings(learner.number_loss)
-        pruners = learner.pruner.members(standings.base(learner), standings.known(learner))
+        pruners = learner.pruner.members(standings.base(learner), standings.evidence_for(learner))
         return tuple(replace(learner, pruner=pruner) for pruner in pruners)
 
     @cached_property

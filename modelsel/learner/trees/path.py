@@ -140,7 +140,7 @@ class PrunedTreeCache:
         """The truncated tree."""
         return self._truncate_all([learner])[0]
 
-    def known(self, learner: TreeSettings) -> PruningData:
+    def evidence_for(self, learner: TreeSettings) -> PruningData:
         return replace(self.evidence, cost_matrix=learner.cost_matrix) if learner.costs else self.evidence
 
     def _truncate_all(self, learners: Sequence[TreeSettings]) -> list[PrunedView]:
@@ -162,7 +162,7 @@ class PrunedTreeCache:
             sharing = (id(base), learner.costs, learner.pruner.sharing())
             path = self._prunings.get(sharing)
             if path is None:
-                path = self._prunings[sharing] = learner.pruner.path(base, self.known(learner))
+                path = self._prunings[sharing] = learner.pruner.path(base, self.evidence_for(learner))
             cuts.append(path.cut(learner.pruner))
         return cuts
 
@@ -273,7 +273,7 @@ class TreePath:
 
     def members(self, learner: Any) -> tuple[TreeSettings, ...]:
         """The learners that one with an open pruning strength (`alpha: path`) stands for on this tree."""
-        pruners = learner.pruner.members(self._standings.base(learner), self._standings.known(learner))
+        pruners = learner.pruner.members(self._standings.base(learner), self._standings.evidence_for(learner))
         return tuple(replace(learner, pruner=pruner) for pruner in pruners)
 
     @cached_property

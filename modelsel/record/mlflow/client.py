@@ -240,7 +240,7 @@ class Client:
 
 
 def _is_abandoned(folder: Path) -> bool:
-    """Say whether nobody is recording that folder; unknown, so False, for a folder of another machine."""
+    """Say whether the process that recorded a folder has ended; False for another machine, where that is unknown."""
     if not folder.is_dir():
         return False
     try:

@@ -30,7 +30,7 @@ def start_ahead() -> None:
 
 
 def give_up() -> None:
-    """Kill the process that nobody took, if there is one."""
+    """Kill the spare process, if there is one."""
     while _AHEAD:
         process = _AHEAD.pop()
         process.kill()

@@ -143,7 +143,7 @@ def prepare(store: TrackingStore) -> None:
 
 
 def _create(path: Path, artifacts: str) -> None:
-    """Create the store in another file first, so that nobody opens half of one."""
+    """Create the store in another file first, so that a half-made one is never opened."""
     if path.exists():
         return
     with lock_file(path.with_name(LOCK)):
@@ -163,7 +163,7 @@ def _create(path: Path, artifacts: str) -> None:
 
 
 def _create_on_server(store: TrackingStore) -> None:
-    """One process at a time, by a lock that the database itself keeps."""
+    """Create the tables on a server, one process at a time, by a lock of the database."""
     from sqlalchemy import create_engine, text
 
     engine = create_engine(store.uri)

@@ -106,7 +106,7 @@ def _take_turns(folder: RunFolder, store: TrackingStore) -> Iterator[None]:
 
 
 def _write_passes(runs: TrackedStudy, store: TrackingStore, writer: str, told: Told) -> dict[str, Any]:
-    """Written by one pass; by another where somebody else's transaction came between."""
+    """Write the runs; once more where another process's transaction came between."""
     from modelsel.record.mlflow.write import write as write_runs  # MLflow, a second or two
 
     try:
@@ -139,7 +139,7 @@ NOTE = "outbox.json"
 
 @dataclass(frozen=True)
 class Pending:
-    """A run that is not in its store yet, and what went wrong when it was last tried; empty: nobody heard of it again."""
+    """A run that is not in its store yet, and the error of the last attempt (empty: it ended without one)."""
 
     folder: Path
     writer: str

@@ -151,7 +151,7 @@ def _panel(view: View, one: DependenceShape) -> dict[str, object]:
 
 
 def _upwards(one: DependenceShape, classes: list[str]) -> Scale:
-    """From 0 to 1 for class scores; of numbers from the least to the largest that is shown."""
+    """The vertical scale: 0 to 1 for class scores, for numbers the range of what is shown."""
     if classes:
         return Scale(0.0, 1.0, BOTTOM, TOP)
     return Scale.of([value for row in (*one["mean"], *one["lines"]["scores"]) for value in row], BOTTOM, TOP, log=False)

@@ -34,7 +34,7 @@ def data(view: View) -> dict[str, object]:
 
 
 def findings(view: View) -> list[FindingShape]:
-    """The gravest first."""
+    """The findings, the gravest first."""
     every = (*view.outcome.findings, *view.disagreements)
     return sorted(every, key=lambda one: SEVERITY.index(one["severity"]) if one["severity"] in SEVERITY else len(SEVERITY))
 

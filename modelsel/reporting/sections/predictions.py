@@ -181,7 +181,7 @@ def of_numbers(view: View) -> dict[str, object]:
     if view.outcome.winner["id"] not in found.ids:
         return {}
     at = found.ids.index(view.outcome.winner["id"])
-    known = found.known(at)
+    known = found.assessed_by(at)
     truth, said = (np.asarray(each[known], np.float64) for each in (found.truth, found.predicted[at]))
     away, unit = said - truth, str(view.outcome.task.get("measured_in") or "")
     drawn = np.random.default_rng(0).permutation(len(truth))[:POINTS]

@@ -66,7 +66,7 @@ def _elsewhere(outcome: StudySummary) -> bool:
 
 
 def _about(mean: float, se: float | None) -> tuple[float, float]:
-    """One standard error to each side; the mean alone where none is known."""
+    """The mean and one standard error to each side, where it is known."""
     reach = se if se is not None and is_known(se) else 0.0
     return mean - reach, mean + reach
 

@@ -4,10 +4,10 @@
 journal, score matrix and means go by the declarations, so that a new one changes this file alone. What a fit measures beside
 its predictions is `measured`: the path is asked by the column's name, and one that has no such method leaves NaN.
 
-Predicted classes are kept in the smallest unsigned type that holds them, predicted numbers in double precision; the journal
-keeps numbers that recur, as those of trees, as places in a table of the different ones, to the last bit. A candidate that
-did not end `ok` has a status and a reason, and zeros or NaN elsewhere, which nobody reads. In very large spaces rows are not
-kept: then only scores are.
+Predicted classes are kept in the smallest unsigned type that holds them, predicted numbers in double precision; in the journal
+classes have the bits that tell them apart, and numbers that recur, as those of trees and class scores, are places in a table
+of the different ones, to the last bit. A candidate that did not end `ok` has a status and a reason, and zeros or NaN
+elsewhere, which nobody reads. In very large spaces rows are not kept: then only scores are.
 """
 
 import traceback
@@ -168,17 +168,12 @@ class CellResult:
         arrays = self._arrays()
         if self.has_rows:
             del arrays["score"]  # any measure can be computed from them
-        if (
-            self.has_rows
-            and self.predicted.dtype == np.float64
-            and (told := in_few(np.asarray(self.predicted, np.float64))) is not None
-        ):
-            del arrays["predicted"]
-            arrays["places"], arrays["numbers"] = told
+            _shorten(arrays)
         reasons = {str(position): reason for position, reason in self.reasons.items()}
         warned = {"warnings": list(self.warnings)} if self.warnings else {}
-        facts = {"seconds": self.seconds, "reasons": reasons, "traceback": self.traceback, "measure": self.measure, **warned}
-        return facts, arrays
+        rows = {"rows": self.predicted.shape[1]} if "bits" in arrays else {}
+        facts = {"seconds": self.seconds, "reasons": reasons, "traceback": self.traceback, "measure": self.measure}
+        return {**facts, **warned, **rows}, arrays
 
     def with_warnings(self, said: Sequence[str]) -> Self:
         """Return the result with the warnings of its learners."""
@@ -194,9 +189,11 @@ class CellResult:
         if not len(ids):
             raise ValueError("a result of no candidates")
         columns = {name: arrays[name] if name in arrays else np.full(len(ids), np.nan) for name in COLUMNS}
-        predicted = arrays["numbers"][arrays["places"]] if "places" in arrays else arrays["predicted"]
+        predicted: Any = from_bits(arrays["bits"], int(facts["rows"])) if "bits" in arrays else _at_length(arrays, "predicted")
+        if predicted is None:
+            raise KeyError("predicted")
         return cls(
-            ids=ids, status=arrays["status"], predicted=predicted, scores=arrays.get("scores"), **columns,
+            ids=ids, status=arrays["status"], predicted=predicted, scores=_at_length(arrays, "scores"), **columns,
             beside=arrays.get("beside"), matrices=arrays.get("matrices"),
             seconds=float(facts["seconds"]), traceback=str(facts["traceback"]), measure=str(facts["measure"]),
             reasons={int(position): str(reason) for position, reason in facts["reasons"].items()},
@@ -228,10 +225,55 @@ def blank(candidates: Sequence[Candidate], rows: int, classes: int, scores: bool
     return {**named, **dict(zip(COLUMNS, columns, strict=True))}
 
 
+SHORT = {"predicted": ("places", "numbers"), "scores": ("score_places", "score_numbers")}  # what stands for which in a record
+
+
+def _shorten(arrays: dict[str, NDArray[np.generic]]) -> None:
+    """Put short forms in the place of predictions and class scores that have them."""
+    if (predicted := arrays["predicted"]).dtype == np.uint8 and (bits := in_bits(predicted)) is not None:
+        del arrays["predicted"]
+        arrays["bits"] = bits
+    for name, (places, different) in SHORT.items():
+        if (whole := arrays.get(name)) is not None and whole.dtype == np.float64 and (told := in_few(whole)) is not None:
+            del arrays[name]
+            arrays[places], arrays[different] = told
+
+
+def _at_length(arrays: Mapping[str, NDArray[Any]], name: str) -> NDArray[Any] | None:
+    """The array of a record that this name or its short form has; None where there is neither."""
+    places, different = SHORT[name]
+    return arrays[different][arrays[places]] if places in arrays else arrays.get(name)
+
+
+def in_bits(classes: NDArray[np.generic]) -> NDArray[np.uint8] | None:
+    """Class numbers in as many bits as tell them apart, one array of bits for each; None for more than four.
+
+    >>> bits = in_bits(np.array([[0, 2, 1], [1, 1, 0]], np.uint8))
+    >>> bits.shape, from_bits(bits, 3).tolist()
+    ((2, 2, 1), [[0, 2, 1], [1, 1, 0]])
+    """
+    count = max(1, int(classes.max(initial=0)).bit_length())
+    if count > MOST_BITS:
+        return None
+    whole = np.asarray(classes, np.uint8)
+    return np.stack([np.packbits(whole & np.uint8(1 << bit), axis=1) for bit in range(count)])
+
+
+def from_bits(bits: NDArray[np.uint8], rows: int) -> NDArray[np.uint8]:
+    """The class numbers that `in_bits` was given. ValueError where there are not as many rows."""
+    if bits.ndim != 3 or bits.shape[2] != -(-rows // 8):
+        raise ValueError(f"bits of the shape {bits.shape} are not those of {rows} rows")
+    classes = np.zeros((bits.shape[1], rows), np.uint8)
+    for bit, plane in enumerate(bits):
+        classes |= np.unpackbits(plane, axis=1, count=rows) << np.uint8(bit)
+    return classes
+
+
+MOST_BITS = 4  # of a class number: with more, a byte is hardly longer
 MANY = 1 << 16  # different numbers from which a table of them is not worth its places
 
 
-def in_few(predicted: Floats) -> tuple[NDArray[np.generic], Floats] | None:
+def in_few(predicted: NDArray[np.generic]) -> tuple[NDArray[np.generic], Floats] | None:
     """Places, and the different numbers; None where these are many, or more than a quarter of all.
 
     >>> places, different = in_few(np.array([[0.5, 0.5, -0.0, 0.5, 0.5, -0.0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5]]))
@@ -265,7 +307,7 @@ class CellResultBuilder:
     """The result of a cell while its candidates answer, in any order."""
 
     def __init__(self, candidates: Sequence[Candidate], rows: int, classes: int, scores: bool, spare: bool = False) -> None:
-        """Begin with no answer. With `spare` class scores that nobody reads are asked for, too; who has none lacks nothing."""
+        """Begin without answers. `spare`: class scores are also asked for where no measure needs them, and may be absent."""
         self.learners = [candidate.learner for candidate in candidates]
         self.classes = classes
         self.bytes_each = max(1, rows * (8 * max(classes, 1) if scores or spare or not classes else 4))

@@ -41,8 +41,8 @@ class CellLimits:
     def any(self) -> bool:
         return self.seconds is not None or self.memory is not None
 
-    def outlasted(self, began: float) -> bool:
-        """Say whether the watchdog may have ended a process whose work began then, by the clock that never goes back.
+    def has_outlasted(self, began: float) -> bool:
+        """Say whether the watchdog may have ended a process whose work began at this time of the monotonic clock.
 
         Whatever dies earlier has crashed.
         """

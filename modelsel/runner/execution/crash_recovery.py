@@ -28,7 +28,7 @@ class CrashRecovery:
     work: RunContext
     journal: Journal
     each: JobExecutor
-    recovered: Callable[[CellJob], CompletedJob | None]  # a record that was written although its report was lost
+    recover: Callable[[CellJob], CompletedJob | None]  # a record that was written although its report was lost
     started: Started | None  # None: unknown, and whatever was on its way is suspect
     reached: Reached = lambda _job: None  # where the workers' marks cannot be read
     condemned: dict[int, str] = field(default_factory=dict)  # candidate -> why it is not tried again
@@ -56,7 +56,7 @@ class CrashRecovery:
     def _after_death(self, waiting: dict[str, CellJob], sent: Sequence[str]) -> Iterator[CompletedJob]:
         """Settle the jobs that the dead worker may have been busy with; the others stay in `waiting`."""
         for name in [name for name in sent if name in waiting]:
-            if (found := self.recovered(waiting[name])) is not None:
+            if (found := self.recover(waiting[name])) is not None:
                 del waiting[name]
                 yield found
         began = self.started() if self.started is not None else dict.fromkeys(sent, time.monotonic())
@@ -64,7 +64,7 @@ class CrashRecovery:
             job = waiting.pop(name)
             suspect = yield from self._without_excluded(job)
             if suspect is job:
-                yield from self._run_alone(suspect, began[name] >= self.since and self.work.limits.outlasted(began[name]))
+                yield from self._run_alone(suspect, began[name] >= self.since and self.work.limits.has_outlasted(began[name]))
             elif suspect is not None:  # whoever was condemned explains it
                 waiting[job_name(suspect)] = suspect
         yield from self._without_condemned(waiting)
@@ -125,4 +125,4 @@ class CrashRecovery:
     def _overdue(self, name: str, sent: float) -> bool:
         """Say whether a job that was sent then had used up its seconds; a worker's start is no part of them."""
         began = sent if self.started is None else self.started().get(name, -1.0)  # −1: no worker came to it
-        return began >= sent and self.work.limits.outlasted(began)
+        return began >= sent and self.work.limits.has_outlasted(began)

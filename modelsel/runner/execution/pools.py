@@ -9,7 +9,7 @@ from modelsel.runner.execution.spark_pool import spark_cluster
 
 
 def open_pool(kind: str, address: str | None, jobs: int, work: object, wait: float = 60.0) -> AbstractContextManager[Cluster]:
-    """Open a pool for the block. ConfigurationError when a package is missing, or nobody is there who could compute."""
+    """Open a pool for the block. ConfigurationError when a package is missing or there are no workers."""
     if kind == "dask":
         distributed = import_package("dask.distributed", kind, "pip install 'modelsel[dask]'")
         return dask_cluster(distributed, address, jobs, work, wait)

@@ -38,7 +38,7 @@ Returned = TypeVar("Returned")
 
 @dataclass(frozen=True)
 class Failure:
-    """The reason why there is no result."""
+    """A job without a result, and the reason."""
 
     status: Status
     reason: str
@@ -119,7 +119,7 @@ def _send(pool: Pool, limits: CellLimits, call: Call) -> CallResult | Failure:
 
 
 def _twice(attempt: Callable[[], object], is_death: Died, limits: CellLimits, mark: Path | None = None) -> Any:
-    """Repeat an attempt whose worker died; a second death is a failure.
+    """Try a job again whose worker died; a second death is a failure.
 
     In `mark` a worker of this machine says when it was ready.
     """
@@ -131,7 +131,7 @@ def _twice(attempt: Callable[[], object], is_death: Died, limits: CellLimits, ma
             if not is_death(problem):
                 raise
         began = sent if mark is None else _read(mark)
-        if began >= sent and limits.outlasted(began):
+        if began >= sent and limits.has_outlasted(began):
             return Failure("timeout", f"more than {limits.seconds:g} s")
     return Failure("crashed", "it killed its worker twice")
 

@@ -49,10 +49,10 @@ class CompletedJob:
 
 
 class CellWorker:
-    """Run the jobs of this process. `wait` lets whoever stops the run see that nobody is in the middle of writing."""
+    """Run the jobs of this process. `wait` lets the end of the run wait until no thread is writing."""
 
     def __init__(self, work: RunContext, segment: Segment) -> None:
-        """Keep the work and the segment; nobody is at work yet."""
+        """Keep the work and the segment of the journal."""
         self.work, self.segment = work, segment
         self.open = True
         self._busy = 0
@@ -76,13 +76,13 @@ class CellWorker:
         return mark
 
     def wait(self, seconds: float) -> bool:
-        """Wait until nobody works here; False when that took longer."""
+        """Wait until no thread is at work; False after so many seconds."""
         with self._idle:
             return self._idle.wait_for(lambda: self._busy == 0, seconds)
 
     @contextmanager
     def _at_work(self) -> Iterator[None]:
-        """Count who is at work, so that one who stops the run can wait for them."""
+        """Count the threads at work, so that the end of a run can wait for them."""
         with self._idle:
             self._busy += 1
         try:
@@ -126,7 +126,7 @@ def dump_beside(path: str) -> None:
 
 
 def log_crashes(path: str) -> None:
-    """Put what crashes left into the study's log: for whoever reads the output one line is enough."""
+    """Move the traces of crashes into the study's log; the output gets one line."""
     dump = Path(f"{path}{DUMP}")
     text = dump.read_text("utf-8", "replace").strip() if dump.is_file() else ""
     if text:
@@ -134,7 +134,7 @@ def log_crashes(path: str) -> None:
 
 
 def perform_in_process(path: str, journal: Path, job: CellJob) -> CompletedJob:
-    """A job in a worker process: it says that it has started, so that the parent knows whom a dead worker was busy with."""
+    """Run a job in a worker process and report its start, so that the parent knows what a dead worker was doing."""
     worker = _worker(path, journal)
     worker.segment.append({"kind": STARTED, "job": job_name(job), "at": time.monotonic()}, {})
     return worker.perform(job)

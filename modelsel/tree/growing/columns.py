@@ -35,7 +35,7 @@ class RankedColumns:
     flat: Floats  # `values` of the threshold features, one after the other
     start: Integers  # where those of a feature begin
 
-    @property
+    @cached_property
     def levels(self) -> Integers:
         """The number of codes of each feature."""
         return np.array([len(values) for values in self.values], np.int64)

@@ -13,7 +13,7 @@ import numpy as np
 
 from modelsel.core.types import ClassTask, Integers
 from modelsel.kernels import stop
-from modelsel.kernels.compiler import function_of, load_compiled, wanted
+from modelsel.kernels.compiler import function_of, is_wanted, load_compiled
 from modelsel.kernels.layout import ENTROPY, GENERAL, GrowthLimits, GrowthRules
 from modelsel.tree.growing.assemble import GrowerOutput, assemble
 from modelsel.tree.growing.columns import RankedColumns, WeightedRows, columns
@@ -27,7 +27,7 @@ WORD, ENTRY = 63, 32  # bits of an entry, and of one without a code
 def grow(task: ClassTask, rows: Integers, criterion: BaseCriterion, growth: GrowthParams) -> DecisionTree:
     """The fully grown tree on `rows` (repeats allowed). Raises `stop.Stopped` when the stop flag is set meanwhile."""
     chosen, ranked = WeightedRows.of(task, rows), columns(task)
-    late = growth.missing == "surrogate" and ranked.known and chosen.unit and criterion.loop is not None and wanted()
+    late = growth.missing == "surrogate" and ranked.known and chosen.unit and criterion.loop is not None and is_wanted()
     tree = _grow(chosen, ranked, criterion, replace(growth, missing="node_mode") if late else growth)
     return later(by_surrogates(tree), Finder(chosen, ranked, bits_for(len(chosen.rows)))) if late else tree
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from modelsel.core.types import ClassTask, Floats, Integers, NumberTask
 from modelsel.kernels import stop
-from modelsel.kernels.compiler import load, load_compiled, wanted
+from modelsel.kernels.compiler import is_wanted, load, load_compiled
 from modelsel.tree.growing.assemble import GrowerOutput, assemble
 from modelsel.tree.growing.columns import RankedColumns, WeightedRows, columns
 from modelsel.tree.growing.grow import check_word
@@ -35,7 +35,7 @@ def grow_numbers(
     """
     ranked = columns(task)
     chosen, wholes = whole_rows(task, rows, growth, ranked)
-    late = growth.missing == "surrogate" and ranked.known and chosen.unit and wanted() and not signs
+    late = growth.missing == "surrogate" and ranked.known and chosen.unit and is_wanted() and not signs
     tree = _grow(chosen, wholes, ranked, replace(growth, missing="node_mode") if late else growth, loss, signs)
     return later(by_surrogates(tree), Finder(chosen, ranked, bits_for(len(chosen.rows)))) if late else tree
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from modelsel.core.fittable import Judged
 from modelsel.core.types import CLASS_TASKS, ClassTask, Floats, Table, TaskKind
 from modelsel.kernels.layout import DEVIANCE, GENERAL, PINBALL, SQUARED, GrowthLimits, GrowthRules
 
@@ -38,7 +39,7 @@ def same(goodness: float, cost: float, exponent: float) -> float:  # noqa: ARG00
     return goodness
 
 
-class BaseCriterion:
+class BaseCriterion(Judged):
     """Base of criteria: a slow but complete criterion, of which a new one defines `goodness`.
 
     Class attributes make it faster, or restrict it. `convex` (a mean of a concave impurity) spares trying all sets of
@@ -117,21 +118,6 @@ class BaseCriterion:
         """
         return goodness
 
-    def problems(self, task: Table | None = None) -> Iterable[str]:
-        """List reasons why it cannot be used, by itself or on these features.
-
-        Parameters
-        ----------
-        task : Table, optional
-            The features; without it only the settings are judged.
-
-        Returns
-        -------
-        iterable of str
-            Sentences for the error message; none where all is well.
-        """
-        return ()
-
 
 @dataclass(frozen=True)
 class GrowthParams:
@@ -201,7 +187,7 @@ def sorted_monotone(monotone: Monotone) -> tuple[tuple[str, str], ...] | None:
 
 
 def monotone_signs(monotone: Monotone, table: Table) -> tuple[int, ...]:
-    """Per feature whether answers may only rise (1) or fall (−1) with it; nothing where all of them may do both."""
+    """Per feature 1 where answers may only rise with it, −1 where they may only fall, else 0; empty without directions."""
     ways = dict(monotone or ())
     return tuple(DIRECTIONS.get(ways.get(one.name, ""), 0) for one in table.features) if ways else ()
 

@@ -163,8 +163,8 @@ class NodeRecords:
         )
 
 
-def divided(node: Node, branch: Integers, many: int) -> list[tuple[Integers, Floats]]:
-    """Rows and weights of the children; rows without a branch go into all of them by the share of the known ones."""
+def divide(node: Node, branch: Integers, many: int) -> list[tuple[Integers, Floats]]:
+    """Rows and weights of the children; rows without a branch are divided among all by the share of the known ones."""
     lost = branch < 0
     known = np.bincount(branch[~lost], node.weight[~lost], many)
     share = known / known.sum()
@@ -338,7 +338,7 @@ class Grower:
 
     def _parts(self, node: Node, branch: Integers, many: int) -> list[tuple[Integers, Floats]]:
         """Rows and weights of the children."""
-        return divided(node, branch, many)
+        return divide(node, branch, many)
 
     def _counts(self, rows: Integers, weight: Floats) -> Floats:
         task = self.chosen.task

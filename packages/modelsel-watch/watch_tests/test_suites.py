@@ -1,7 +1,6 @@
 """Test suites of other libraries, as they are installed, have the same outcomes watched and unwatched.
 
-A few files of each; the whole of `sklearn.ensemble`, `sklearn.model_selection`, `imblearn` and `mapie` is for a longer hour.
-XGBoost and LightGBM install no tests.
+A few files of each; whole suites take an hour, and are marked `soak`. For XGBoost and LightGBM there is `watch_tests.boosting`.
 """
 
 import os
@@ -20,6 +19,11 @@ SUITES = {
     "sklearn": ["sklearn.tests.test_isotonic", "sklearn.ensemble.tests.test_voting", "sklearn.ensemble.tests.test_iforest"],
     "imblearn": ["imblearn.tests.test_pipeline"],
     "mapie": ["mapie.tests.test_utils"],
+    "xgboost": ["watch_tests.boosting"],
+}  # fmt: skip
+WHOLE = {
+    "ensemble": ["sklearn.ensemble.tests"], "model_selection": ["sklearn.model_selection.tests"],
+    "others": ["sklearn.tests.test_calibration", "sklearn.tests.test_pipeline", "imblearn.tests", "mapie.tests"],
 }  # fmt: skip
 
 
@@ -44,18 +48,35 @@ def _plugin_is_installed() -> bool:
     return any(one.name == "modelsel" for one in entry_points(group="pytest11"))
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(1200)
-@pytest.mark.parametrize("library", SUITES)
-def test_suites_of_other_libraries_have_the_same_outcomes(library: str, tmp_path: Path) -> None:
-    needs(library)
+def assert_same_outcomes(modules: list[str], folder: Path) -> None:
+    """Run modules' tests beside three tables that are sealed, watched and unwatched."""
     from sklearn import datasets
 
     for load in (datasets.load_iris, datasets.load_breast_cancer, datasets.load_diabetes):
         X, y = load(return_X_y=True)
         modelsel.watch(X[::3], y[::3], name=load.__name__)
-    unwatched = outcomes(SUITES[library], tmp_path / "unwatched")
-    watched = outcomes(SUITES[library], tmp_path / "watched", "--modelsel", "--modelsel-fail-on", "critical")
+    unwatched = outcomes(modules, folder / "unwatched")
+    watched = outcomes(modules, folder / "watched", "--modelsel", "--modelsel-fail-on", "critical")
     assert len(unwatched) > 20
     assert watched == unwatched
-    assert not (tmp_path / "home" / "watch_failures.jsonl").exists()
+    assert not (folder / "home" / "watch_failures.jsonl").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("library", SUITES)
+def test_suites_of_other_libraries_have_the_same_outcomes(library: str, tmp_path: Path) -> None:
+    needs(library)
+    if library == "xgboost":
+        needs("lightgbm")
+    assert_same_outcomes(SUITES[library], tmp_path)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("part", WHOLE)
+def test_whole_suites_have_the_same_outcomes(part: str, tmp_path: Path) -> None:
+    if part == "others":
+        needs("imblearn")
+        needs("mapie")
+    assert_same_outcomes(WHOLE[part], tmp_path)

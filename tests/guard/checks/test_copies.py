@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.recognition import guard_copies
+from benchmarks.recognition import guard_copies, guard_natural
 from benchmarks.recognition.guard_copies import KINDS, cell, misses
 from modelsel.core.types import Task, seal
 from modelsel.guard.copied_units import sealed_copies
@@ -68,3 +68,8 @@ def test_without_a_ledger_the_interval_is_that_of_a_look(kind: str, alone: bool,
 def test_what_is_certified_of_copies_misses_as_seldom_as_it_says(kind: str, times: int) -> None:
     for alone in (False, True):
         assert misses(kind, times, 100, alone)[1] <= 13
+
+
+@pytest.mark.slow
+def test_natural_tables_are_not_touched() -> None:
+    assert guard_natural.main(None, 2) == 0
