@@ -94,6 +94,7 @@ def _told_by_nodes(ray: ModuleType) -> dict[str, object]:
 
 
 def _answer(ray: ModuleType, told: object) -> object:
+    """Return what a node told, or the error in its place."""
     try:
         return ray.get(told)
     except Exception as problem:  # whatever hinders a node from answering hinders it from computing
