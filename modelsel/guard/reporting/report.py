@@ -242,7 +242,7 @@ class NextLookShape(TypedDict):
     """The price of a further look, and the interval of the same error rate."""
 
     look: int
-    interval: Sequence[float] | None
+    interval: Span | None
     release: str
     price: float
     steps: NotRequired[int]
