@@ -75,7 +75,7 @@ def _refuse_word(word: str) -> int:
     """Refuse a word that the locale could not read, before anything is done that could not be written down."""
     shown = word.encode("utf-8", "backslashreplace").decode()
     fix = "rename the file, or use a UTF-8 locale (export LC_ALL=C.UTF-8)"
-    raise ConfigurationError(Problem("MSEL-251", f"bytes that are no UTF-8: {shown}", "command line", fix))
+    raise ConfigurationError(Problem("MSEL-251", f"bytes that are not UTF-8: {shown}", "command line", fix))
 
 
 def _help() -> int:

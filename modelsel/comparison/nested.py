@@ -215,7 +215,7 @@ def choose_anew(selecting: SelectionProcedure, inner: Task, where: str) -> tuple
         raise NoCandidateError(Problem("MSEL-703", "no candidate is eligible", where, fix))
     bounds = getattr(selecting.rule, "bounds", ())
     if not among(board, bounds).eligible.any():
-        what = f"nobody has {' and '.join(map(str, bounds))}"
+        what = f"no candidate has {' and '.join(map(str, bounds))}"
         raise NoCandidateError(Problem("MSEL-708", what, where, "loosen the bound, or leave outer out"))
     winner = selecting.rule.choose(board)
     return candidates[winner], _name(candidates[winner], board, winner)

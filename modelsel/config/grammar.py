@@ -67,7 +67,7 @@ def _distribution(text: str) -> Interval:
     if low > high or (name == "log_uniform" and low <= 0):
         raise SweepError(f"{text!r} is empty", f"give {name}(low, high){', above 0' if name == 'log_uniform' else ''}")
     if name == "integers" and not (low.is_integer() and high.is_integer()):
-        raise SweepError(f"{text!r} has ends that are no whole numbers", "write integers(1, 20), or uniform(0.5, 2.5)")
+        raise SweepError(f"{text!r} has ends that are not whole numbers", "write integers(1, 20), or uniform(0.5, 2.5)")
     return Interval(low, high, name == "log_uniform", name == "integers")
 
 

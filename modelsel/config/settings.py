@@ -289,7 +289,7 @@ class RaceSettings:
     """Settings of the race, which drops candidates that can no longer win. The winner is that of the full study."""
 
     kind: str
-    corrected: bool = plain(False, help="exact: finish who some resample of BBC could pick, and correct the winner's score")
+    corrected: bool = plain(False, help="exact: finish all that a resample of BBC could pick, and correct the winner's score")
 
     @property
     def on(self) -> bool:
@@ -303,8 +303,8 @@ class RaceSettings:
         cannot = (
             (root.on_failure == "error", "a dropped candidate might have failed later, and nobody would know", "on_failure"),
             (root.deadline is not None, "under a deadline the winner is not that of the full study", "deadline"),
-            (not hasattr(rule, "limit"), f"of rule {kind_of(rule)} it is not known who can still win", "rule"),
-            (bool(getattr(rule, "bounds", ())), "who keeps the bounds of the rule is known only at the end", "rule.subject_to"),
+            (not hasattr(rule, "limit"), f"of rule {kind_of(rule)} it is not known which candidates can still win", "rule"),
+            (bool(getattr(rule, "bounds", ())), "which ones keep the bounds is known only at the end", "rule.subject_to"),
             (not _is_ours(measure), f"the best value of measure {kind_of(measure)} is not known", "measure"),
             (self.corrected and not of_rows, "race.corrected=true needs rule=best and a measure that is a mean over rows",
              "race.corrected"),
@@ -322,8 +322,8 @@ class PoolSettings:
 
     kind: str
     n_jobs: int | None = whole(None, least=-1, help="workers; null or -1: as many as there are cores")
-    scheduler: str | None = plain(None, help="dask: tcp://host:port; null: a local cluster")
-    wait: float = number(60.0, least=0.0, help="dask: seconds to wait for the workers of a scheduler")
+    scheduler: str | None = plain(None, help="tcp://host:port (dask), host:port (ray), spark://host:port; null: here")
+    wait: float = number(60.0, least=0.0, help="seconds to wait for the workers of a scheduler")
 
     def problems(self, limit: LimitSettings) -> tuple[Problem, ...]:
         """Problems of a pool: a package that is not installed, or a limit without `processes`, which alone can stop workers."""

@@ -94,7 +94,7 @@ def _by_name(said: Mapping[str, object]) -> list[dict[str, object]]:
     if ALL in said:
         raise WrongStepsError(f"{ALL!r} beside columns by name", "a column belongs to one of them: name its kind")
     if said.get(REST, PASSTHROUGH) not in (PASSTHROUGH, [PASSTHROUGH]):
-        fix = "what nobody names stays as it is: say rest: passthrough, or leave columns out by preparer=select_named"
+        fix = "columns without a step stay as they are: say rest: passthrough, or leave columns out by preparer=select_named"
         raise WrongStepsError("steps for the rest before a learner of modelsel's own", fix)
     keys = sorted((str(key) for key in said if key != REST), key=_closeness)
     found = []
@@ -131,7 +131,7 @@ def _mapping(said: object) -> Mapping[str, object]:
     if said is None:
         return {}
     if not isinstance(said, Mapping):
-        raise WrongStepsError("steps are no mapping", "write steps: {numeric: [SimpleImputer, StandardScaler]}")
+        raise WrongStepsError("steps are not a mapping", "write steps: {numeric: [SimpleImputer, StandardScaler]}")
     return said
 
 

@@ -172,7 +172,7 @@ def _reader(hint: Any) -> Callable[[Any], Any] | None:
     if origin not in (list, tuple, Sequence, Mapping):
         return partial(_read_one, hint) if hasattr(hint, "read") else None
     if (one := _reader(inner[-1 if origin is Mapping else 0])) is None:
-        return tuple if origin is tuple else None
+        return tuple if origin is tuple and inner[-1] is ... else None
     if origin is Mapping:
         return lambda stated: {name: one(value) for name, value in stated.items()}
     return lambda stated: tuple(map(one, stated)) if origin is tuple else [*map(one, stated)]

@@ -183,6 +183,8 @@ def _faults_of_object(hint: Any, value: object, place: str) -> Iterator[str]:
         yield f"{place or 'it'} is not a mapping: {_shorten(value)}"
         return
     hints, required = keys(hint)
+    if value and not hints:
+        yield f"{place or 'it'} is not empty: {_shorten(value)}"
     for name, one in hints.items():
         if name in value:
             yield from _faults(one, value[name], f"{place}.{name}".lstrip("."))

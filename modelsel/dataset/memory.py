@@ -27,7 +27,7 @@ class Memory(TableSettings):
         table = TABLES.get(str(self.content))
         if table is None:
             fix = "hand it over in Python: modelsel.run(frame, target=...), or modelsel.open_run(RUN, data=frame)"
-            yield Problem("MSEL-380", "the table of this study is in nobody's memory here", "dataset.content", fix)
+            yield Problem("MSEL-380", "the table of this study is not in the memory of this process", "dataset.content", fix)
         elif table.task is None:
             yield from self.header_problems([column.name for column in table.columns])
 

@@ -322,7 +322,7 @@ def conflicts(kind: type[SklearnEstimator], params: Mapping[str, object]) -> Ite
     """Yield why a class with these parameters cannot stop early on rows that it is handed."""
     library = _stopping_library(kind)
     if not library:
-        yield f"{kind.__name__} is no boosting that stops early on rows that it is handed: leave early_stopping out"
+        yield f"{kind.__name__} cannot stop early on rows that it is given: leave early_stopping out"
     elif not stops_early(kind):
         yield f"{kind.__name__} takes validation rows from scikit-learn 1.7 on: leave early_stopping out, or upgrade"
     elif said := [name for name in OWN[library] if name in params]:

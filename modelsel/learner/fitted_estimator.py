@@ -427,7 +427,7 @@ def _answering(learner: Any, facts: Mapping[str, Any], arrays: Mapping[str, NDAr
         raise ValueError("estimator: not a whole model")
     numbers = classes == 0 and len(own) == 0
     if not numbers and (len(own) == 0 or own.min() < 0 or own.max() >= classes or (np.diff(own) <= 0).any()):
-        raise ValueError("estimator: classes that are none")
+        raise ValueError("estimator: its classes are not class indices")
     if name == SKOPS and _minor(str(facts["version"])) != _minor(learner.source):
         raise ValueError(f"it was stored by {facts['version']}, and this is {learner.source}: install that version")
     columns = {key.removeprefix(COLUMNS): array for key, array in arrays.items() if key.startswith(COLUMNS)}

@@ -198,11 +198,11 @@ class Home:
 
         It lives here and not in the ledger, so that a copied ledger is continued by a chain of its own and does not fork.
         """
-        return self._replica(url, self.state().get("generation", {}).get(unsigned(url), 0))
+        return self._replica(url, self.state().get("generation", {}).get(without_password(url), 0))
 
     def replicas(self, url: str) -> set[str]:
         """The names of all chains that this home has written at a place, also of before there were signatures."""
-        last = self.state().get("generation", {}).get(unsigned(url), 0)
+        last = self.state().get("generation", {}).get(without_password(url), 0)
         return {name for number in range(last + 1) for name in (self._replica(url, number), self._salt(url, number))}
 
     def signer(self) -> Signer:
@@ -231,7 +231,9 @@ class Home:
             except (FileNotFoundError, NotADirectoryError):
                 return {}
             stored.conforming(_State, found)
-            by_address = {name: {unsigned(url): of for url, of in found[name].items()} for name in BY_ADDRESS if name in found}
+            by_address = {
+                name: {without_password(url): of for url, of in found[name].items()} for name in BY_ADDRESS if name in found
+            }
             return {**found, **by_address}
 
     @contextmanager
@@ -268,13 +270,13 @@ class Home:
 
 
 BY_ADDRESS = ("places", "generation")  # what the state keeps by a ledger's address
-_PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*@")
+_PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^@]*@")
 
 
-def unsigned(url: str) -> str:
-    """A ledger's address as it is remembered: without its password.
+def without_password(url: str) -> str:
+    """A ledger's address as it is remembered and shown: without its password.
 
-    >>> unsigned("postgresql://ann:secret@db.example.org/looks"), unsigned("sqlite:////tmp/ledger.db")
+    >>> without_password("postgresql://ann:secret@db.example.org/looks"), without_password("sqlite:////tmp/ledger.db")
     ('postgresql://ann:***@db.example.org/looks', 'sqlite:////tmp/ledger.db')
     """
     return _PASSWORD.sub(r"\1:***@", url)

@@ -437,7 +437,7 @@ def confusion(truth: Targets, predicted: Targets, weights: Floats | None, classe
     Raises
     ------
     ValueError
-        Where a predicted class is none of the classes.
+        Where a predicted class is not one of the classes.
 
     Examples
     --------
@@ -448,7 +448,7 @@ def confusion(truth: Targets, predicted: Targets, weights: Floats | None, classe
     said = np.ascontiguousarray(predicted, np.int32)
     counts: Floats = load("confusion").count(np.ascontiguousarray(truth, np.int32), said, each, classes)
     if len(counts) < len(predicted):
-        raise ValueError(f"a predicted class is none of the {classes}")
+        raise ValueError(f"a predicted class is not one of the {classes}")
     return counts
 
 

@@ -81,7 +81,7 @@ def _other_than_the_candidates(outcome: StudySummary, rows: Sequence[Row]) -> It
     """Compare the winner's scores with those of its row."""
     mine = next((row for row in rows if row.id == outcome.winner.id), None)
     if mine is None:
-        yield f"its winner {outcome.winner.id[:8]} is none of the candidates"
+        yield f"its winner {outcome.winner.id[:8]} is not one of the candidates"
         return
     cv = outcome.winner.cv
     for name, said, known in (("mean", cv.mean, mine.mean), ("se", cv.se, mine.se)):

@@ -41,16 +41,16 @@ class FeatureFacts(DocumentFacts):
 class DataFacts(DocumentFacts):
     """The development rows, summed up; nothing of the test rows is in it. `target`: of numbers, as a column."""
 
-    rows: int = 0
-    features: Sequence[FeatureFacts] = ()
-    not_shown: int = 0
-    kinds: Mapping[str, int] = EMPTY
+    rows: int
+    features: Sequence[FeatureFacts]
+    not_shown: int
+    kinds: Mapping[str, int]
     target: FeatureFacts | None = None
-    classes: Sequence[CountedNameFacts] = ()
-    missing: float = 0.0
-    repeated_rows: int = 0
-    weighted: bool = False
-    groups: int | None = None
+    classes: Sequence[CountedNameFacts]
+    missing: float
+    repeated_rows: int
+    weighted: bool
+    groups: int | None
 
 
 @facts
@@ -86,7 +86,9 @@ class DetailsFacts(DocumentFacts):
     user: str = ""
     commit: str = ""
     environment: Mapping[str, str] = EMPTY
-    data: DataFacts = DataFacts()
+    data: DataFacts = DataFacts(
+        rows=0, features=[], not_shown=0, kinds={}, classes=[], missing=0.0, repeated_rows=0, weighted=False, groups=None
+    )
     audit: AuditReport | NothingShape = EMPTY
     pairs: Sequence[PairFacts] = ()
     folds: FoldsFacts | None = None  # older versions wrote none
@@ -263,7 +265,7 @@ class SlicesFacts(DocumentFacts):
     wrong: int
     tolerance: float | None = None
     mae: Number = None
-    slices: Sequence[SliceFacts] = ()
+    slices: list[SliceFacts]
 
 
 @facts

@@ -160,22 +160,24 @@ class RunFolder:
 
     def summary(self, kind: type[Summary], **instead: object) -> Summary:
         """Read study.json. Raises ConfigurationError where it is missing, damaged or of a later version."""
-        with self._reading(OUTCOME):
+        with self.reading(OUTCOME):
             found = stored.mapping(stored.text(self.path / OUTCOME))
             if isinstance(found.get("schema"), int) and found["schema"] > SCHEMA:
                 raise ValueError(f"schema {found['schema']} was written by a later modelsel, {found.get('modelsel')}")
             stored.conforming(StudySummary, found, LATER)
+            if not {"classes", "measured_in"} & set(found["task"]):
+                raise ValueError("task.classes is missing")
             if unsaid := [place for place, value in _numbers_of(found) if value is None]:
                 raise ValueError(f"{unsaid[0]} is no number")
             found.pop("files", None)
             return kind.read({**found, **instead})
 
     def config(self) -> dict[str, Any]:
-        with self._reading(CONFIG):
+        with self.reading(CONFIG):
             return read_yaml(self._content(CONFIG))
 
     def candidates(self) -> list[candidates.Row]:
-        with self._reading(CANDIDATES):
+        with self.reading(CANDIDATES):
             return candidates.read_candidates(self._content(CANDIDATES, stored.ARCHIVE).decode("utf-8"))
 
     def details(self) -> DetailsFacts:
@@ -187,16 +189,16 @@ class RunFolder:
         return self._document(EXPLANATION, ExplanationFacts)
 
     def losses(self) -> Losses:
-        with self._reading(LOSSES):
+        with self.reading(LOSSES):
             return losses_of(self._arrays)
 
     def fold(self) -> Integers:
         """Rows × repeats: the fold in which the row was assessed, without the losses beside it."""
-        with self._reading(LOSSES):
+        with self.reading(LOSSES):
             return folds_of(self._arrays)
 
     def assessed(self) -> Assessed:
-        with self._reading(LOSSES):
+        with self.reading(LOSSES):
             return read_assessed(self._arrays)
 
     def changed_files(self) -> list[str]:
@@ -207,9 +209,9 @@ class RunFolder:
         """Read a JSON file that not all runs have."""
         if not (self.path / name).exists() and name not in self.sums:
             return kind.read({})
-        with self._reading(name):
+        with self.reading(name):
             found = stored.mapping(self._content(name))
-            stored.conforming(kind, found, ".*")
+            stored.conforming(kind, found, r"[^.\[]+")
             return kind.read(found)
 
     def _write(self, name: str, content: str | bytes) -> None:
@@ -228,7 +230,7 @@ class RunFolder:
         """The sums that study.json states; none in runs of older versions."""
         if not os.path.lexists(self.path / OUTCOME):
             return {}
-        with self._reading(OUTCOME):
+        with self.reading(OUTCOME):
             found = stored.mapping(stored.text(self.path / OUTCOME)).get("files", {})
             stored.conforming(dict[str, str], found)
             return dict(found)
@@ -248,7 +250,7 @@ class RunFolder:
         return False
 
     @contextmanager
-    def _reading(self, name: str) -> Iterator[None]:
+    def reading(self, name: str) -> Iterator[None]:
         """Name the file in what is wrong with it; one that is missing is an unfinished study's."""
         again = f"`modelsel report {self.path.name}` makes it again from the journal" if name in REBUILT else AGAIN
         with stored.reading(self.path / name, again, DAMAGED):

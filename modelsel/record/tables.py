@@ -2,7 +2,7 @@
 
 import csv
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -11,10 +11,10 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from modelsel.record.candidates import safe
+from modelsel.record.candidates import Row, safe
 from modelsel.record.documents import DependenceFacts
 from modelsel.record.files import json_text, storing, write
-from modelsel.record.folder import RecordedRun, RunFolder
+from modelsel.record.folder import DETAILS, RecordedRun, RunFolder
 
 Columns = dict[str, list[Any]]  # by name, in the order in which they are declared
 Line = Mapping[str, Any]
@@ -58,13 +58,14 @@ def _parameters(run: RecordedRun) -> Iterator[Line]:
         yield from ({"id": row.id, "parameter": name, "value": value} for name, value in row.parameters.items())
 
 
-def _folds(run: RecordedRun) -> Iterator[Line]:
+def fold_lines(folder: RunFolder, rows: Sequence[Row]) -> Iterator[Line]:
     """Yield a line per candidate and fold."""
-    facts = run.details.known_folds
-    for row in run.candidates:
-        for fold, score in enumerate(row.folds):
-            shape = {"repeat": facts.repeat[fold], "analysis": facts.analysis[fold], "assessment": facts.assessment[fold]}
-            yield {"id": row.id, "fold": fold, **shape, "score": score}
+    facts = folder.details().known_folds
+    for row in rows:
+        with folder.reading(DETAILS):
+            folds = list(zip(facts.repeat, facts.analysis, facts.assessment, row.folds, strict=True))
+        for fold, (repeat, analysis, assessment, score) in enumerate(folds):
+            yield {"id": row.id, "fold": fold, "repeat": repeat, "analysis": analysis, "assessment": assessment, "score": score}
 
 
 def _measures(run: RecordedRun) -> Iterator[Line]:
@@ -175,7 +176,8 @@ def _looks(run: RecordedRun) -> Iterator[Line]:
 
 
 _READERS: Mapping[str, Callable[[RecordedRun], Iterator[Line]]] = {
-    "candidates": _candidates, "parameters": _parameters, "folds": _folds, "measures": _measures, "predictions": _predictions,
+    "candidates": _candidates, "parameters": _parameters, "measures": _measures, "predictions": _predictions,
+    "folds": lambda run: fold_lines(run.folder, run.candidates),
     "scores": _scores, "comparisons": lambda run: iter(run.details.pairs), "floor": _floor,
     "outer_folds": _outer_folds, "slices": _slices, "importance": _importance, "importance_folds": _importance_folds,
     "dependence": _dependence, "dependence_rows": _dependence_rows, "curve": _curve, "doubling": _doublings,

@@ -56,17 +56,17 @@ def facts(studied: SectionContext) -> Mapping[str, object]:
     return SizeCurves(curves=curves) if curves else {"reason": "no entry of the space has trees of at least three sizes"}
 
 
-def text(kept: Mapping[str, object]) -> str:
+def text(one: SizeCurves) -> str:
     """Write the section for the terminal."""
-    return "\n".join(_table(curve) for curve in SizeCurves.read(kept).curves)
+    return "\n".join(_table(curve) for curve in SizeCurves.read(one).curves)
 
 
-def html(kept: Mapping[str, object]) -> str:
+def html(one: SizeCurves) -> str:
     """Write the section for the page."""
     said = (
         "Dashed: on the rows that the tree was grown from. Solid: on the assessment rows, with one standard error to each side."
     )
-    return f"<p class='soft'>{said}</p>{''.join(map(_figure, SizeCurves.read(kept).curves))}"
+    return f"<p class='soft'>{said}</p>{''.join(map(_figure, SizeCurves.read(one).curves))}"
 
 
 def _entries(studied: SectionContext) -> list[str]:

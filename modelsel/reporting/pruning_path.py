@@ -101,15 +101,15 @@ def _spread(mean: float | None, se: float | None) -> float | None:
     return None if mean is None or se is None else spread(mean, se)
 
 
-def text(kept: Mapping[str, object]) -> str:
+def text(one: PruningFacts) -> str:
     """Write the section for the terminal."""
-    one = PruningFacts.read(kept)
+    one = PruningFacts.read(one)
     return "\n".join(_table(one.measure, path) for path in one.paths)
 
 
-def html(kept: Mapping[str, object]) -> str:
+def html(one: PruningFacts) -> str:
     """Write the section for the page."""
-    one = PruningFacts.read(kept)
+    one = PruningFacts.read(one)
     said = (
         f"Leaves and training error are those of the tree on all development rows, cut at each strength; {one.measure} with "
         "one standard error to each side is cross-validated. The least of these scores is the least of many."

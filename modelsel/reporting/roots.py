@@ -53,9 +53,10 @@ def rows_as_read(outcome: StudySummary, rows: Sequence[Row]) -> list[Row]:
 
 
 def pairs_as_read(outcome: StudySummary, rows: Sequence[Row], pairs: Sequence[PairFacts]) -> list[PairFacts]:
-    """Differences of roots in place of those of mean squared errors; `rows` are the recorded candidates."""
+    """Known differences, of roots in place of those of mean squared errors; `rows` are the recorded candidates."""
+    pairs = [pair for pair in pairs if pair.difference is not None]
     if not is_squared(outcome):
-        return list(pairs)
+        return pairs
     mean = {row.id: row.mean for row in rows}
 
     def take_roots(pair: PairFacts) -> PairFacts:

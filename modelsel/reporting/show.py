@@ -5,17 +5,18 @@ forms of these facts, `text` for the terminal and `html` for the page.
 """
 
 import importlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from textwrap import fill, indent
 from types import ModuleType
-from typing import Any
+from typing import Any, NotRequired, TypedDict, get_type_hints
 
 from modelsel.config.settings import EXPERIMENTS, SHOWS
 from modelsel.core.selection import Selection
+from modelsel.core.stored import conforming
 from modelsel.core.types import Candidate, Task
-from modelsel.record.folder import RunFolder
+from modelsel.record.folder import DETAILS, RunFolder
 from modelsel.runner.final_fit import Final
 from modelsel.runner.results import Results
 
@@ -53,20 +54,39 @@ def facts(names: Iterable[str], studied: SectionContext) -> dict[str, Any]:
 
 def text(folder: RunFolder) -> str:
     """The note of a recorded study and the shows that it asked for; nothing where it asked for none."""
-    note, kept = folder.config().get("note"), folder.details().shows
+    note = folder.config().get("note")
     blocks = [fill(note, WIDTH)] if note else []
-    blocks += [_text(name, one) for name, one in kept.items() if one["asked"]]
+    with folder.reading(DETAILS):
+        blocks += [_text(name, one) for name, one in _conforming(folder.details().shows) if one["asked"]]
     return "".join(f"{block.rstrip()}\n\n" for block in blocks)
 
 
-def sections(kept: Mapping[str, Any]) -> list[dict[str, object]]:
-    """Name, title and body of each show, as the page puts them (bodies are safe: what came from data is escaped).
+def sections(folder: RunFolder) -> list[dict[str, object]]:
+    """Name, title and body of each show that is kept, as the page puts them (bodies are safe: what came from data is escaped).
 
     `asked`: it was asked for, and stands unfolded.
     """
-    return [
-        {"name": name, "title": _title(name), "html": _html(name, one), "asked": one["asked"]} for name, one in kept.items()
-    ]
+    with folder.reading(DETAILS):
+        return [
+            {"name": name, "title": _title(name), "html": _html(name, one), "asked": one["asked"]}
+            for name, one in _conforming(folder.details().shows)
+        ]
+
+
+def _conforming(kept: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The facts of each show; ValueError where they are not of the type that its `text` asks for."""
+    for name, one in kept.items():
+        conforming(Asked, one)
+        if name in SHOWS and "reason" not in one:
+            conforming(get_type_hints(_show(name).text)["one"], {key: value for key, value in one.items() if key != "asked"})
+        yield name, one
+
+
+class Asked(TypedDict):
+    """What every show has: whether it was asked for, and the reason why there is nothing to show."""
+
+    asked: bool
+    reason: NotRequired[str]
 
 
 def _title(name: str) -> str:

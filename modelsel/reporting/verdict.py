@@ -53,6 +53,7 @@ def verdict(folder: RunFolder, here: Path | None = None) -> str:
     higher = bool(details.higher_is_better)
     lines = [
         ("", [headline(outcome)]),
+        ("rows", sampled(outcome)),
         ("winner", [*winner(outcome, rows), *filter(None, [simpler(recorded, folder.candidates(), higher)])]),
         ("ensemble", ensembles(outcome)),
         ("cross-validated", cross_validated(outcome)),
@@ -75,6 +76,7 @@ def brief(folder: RunFolder, here: Path | None = None) -> str:
     found = [Finding.read(one) for one in outcome.findings]
     graver = [one for one in found if one.severity in GRAVE]
     lines = [
+        ("rows", sampled(outcome)),
         ("winner", [first]),
         ("alike", [alike(outcome)]),
         *_worth(outcome),
@@ -86,6 +88,11 @@ def brief(folder: RunFolder, here: Path | None = None) -> str:
     parts = [Part(label, tuple(filter(None, said)), extra=label == "alike") for label, said in lines]
     explain = f"; `modelsel explain {group(graver)[0].first.code}` tells of the gravest finding" if graver else ""
     return screen((), graver, parts, f"-v prints the rest{explain}", LABEL, headline(outcome)) + "\n"
+
+
+def sampled(outcome: StudySummary) -> list[str]:
+    """Say that the study is of a sample, where it is: what is found is said of these rows."""
+    return [one["message"] for one in outcome.findings if one["code"] == "SAMPLED"]
 
 
 def _say_test(outcome: StudySummary, folder: RunFolder) -> list[str]:

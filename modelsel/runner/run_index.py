@@ -90,7 +90,7 @@ class RunIndex:
 
     def add(self, done: CompletedJob) -> None:
         """Enter a finished job."""
-        assert done.place is not None, "a record that nobody has written"
+        assert done.place is not None, "a job without a record"
         members = np.array(done.job.members)
         self.journal.note(self.work.key(done.job.cell), done.place)
         self._spare.keep(self.work.key(done.job.cell), done.result)

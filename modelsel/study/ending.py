@@ -39,7 +39,7 @@ def all_findings(
 
 def _not_fitted(failure: Failure) -> Finding:
     message = f"the winner could not be fitted on all development rows: {failure.status}, {failure.reason}"
-    return Finding("WINNER_NOT_FITTED", "critical", message, "mend it, or leave it out of the space: nobody took its place")
+    return Finding("WINNER_NOT_FITTED", "critical", message, "mend it, or leave it out of the space: none took its place")
 
 
 def _chosen_by(sweeper: str) -> Finding:

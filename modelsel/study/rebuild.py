@@ -27,7 +27,7 @@ def report(folder: RunFolder, progress: Progress = QUIET) -> Path:
         rebuild(folder, lost, progress)
     winner = folder.outcome().winner.id
     if winner not in {row.id for row in folder.candidates()}:
-        what, fix = f"study.json was changed: its winner {winner[:8]} is none of the candidates", "take it from a backup"
+        what, fix = f"study.json was changed: its winner {winner[:8]} is not one of the candidates", "take it from a backup"
         raise ConfigurationError(Problem("MSEL-617", what, str(folder.path), fix))
     return page.write(folder)
 

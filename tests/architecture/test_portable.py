@@ -178,5 +178,5 @@ def test_a_run_whose_name_windows_cannot_have_is_refused_before_anything_is_comp
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(("run", "dataset=play_tennis", "space=majority", "split=none", "tracking=off", "name=con")) == 2
-    assert "'con' is no name of a file on Windows: it is the name of a device" in capsys.readouterr().err
+    assert "'con' is not a file name on Windows: it is the name of a device" in capsys.readouterr().err
     assert not (tmp_path / "runs" / "con").exists()

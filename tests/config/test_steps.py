@@ -107,7 +107,7 @@ def test_steps_serve_our_own_learners_too(mixed):
         ("knn", {"text": ["TfidfVectorizer"]}, "MSEL-219: steps for text"),
         ("knn", {"age": ["StandardScaler"], "rest": "drop"}, "MSEL-219: steps for the rest before a learner of modelsel's own"),
         ("knn", {"age": ["StandardScaler"], "all": ["PCA"]}, "MSEL-219: 'all' beside columns by name"),
-        (LOGISTIC, ["StandardScaler"], "MSEL-219: steps are no mapping"),
+        (LOGISTIC, ["StandardScaler"], "MSEL-219: steps are not a mapping"),
         (LOGISTIC, {"numeric": [["StandardScaler"]]}, "MSEL-219: a step for numeric columns has no name"),
         (LOGISTIC, {"age": ["StandardScaler"], "all": ["PCA"]}, "MSEL-219: 'all' beside 'age'"),
     ],

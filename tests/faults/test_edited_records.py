@@ -2,6 +2,7 @@
 
 import io
 import json
+import random
 import zipfile
 from collections.abc import Callable, Iterator
 from functools import reduce
@@ -150,6 +151,46 @@ def test_a_key_that_is_gone_is_said_by_all_who_read_it(world: Path, ask: Callabl
     _study(world).write_text(json.dumps(said))
     done = ask(*command.split())
     assert (done.code, f"study.json is damaged ({key} is missing)" in done.err) == (2, True), done.err
+
+
+FORGED: dict[str, Callable[[Any], Any]] = {
+    "null": lambda old: None, "text": lambda old: "x\0<b>", "list": lambda old: [], "mapping": lambda old: {},
+    "number": lambda old: -7, "huge": lambda old: 10**400 if isinstance(old, int) else 1e308,
+    "nested": lambda old: [[[{"a": [1]}]]], "shorter": lambda old: old[1:] if isinstance(old, list | str) else None,
+}  # fmt: skip
+READERS = (
+    "report shown", "audit shown --json", "compare shown closed", "dossier shown --as model-card", "certify shown -o new.cert",
+    "export shown --to csv -o tables", "export shown --to json", "test shown", "predict shown t.csv -o new.csv",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("name", ["study.json", "details.json", "model/data/model.json"])
+def test_a_document_that_was_forged_with_its_sum_is_no_internal_error(
+    world: Path, ask: Callable[..., Said], name: str, seed: int
+) -> None:
+    """At every kind of place, one value is dropped or another one stands there, and the sums are made to fit."""
+    draw, study, path = random.Random(f"{name} {seed}"), _study(world), _study(world).parent / name
+    whole, summary = json.loads(path.read_text()), json.loads(study.read_text())
+    sums = path.with_name("SHA256SUMS").read_text().splitlines() if name.startswith("model/") else []
+    for *way, key in draw.sample(list(_places(whole)), 20):
+        said = json.loads(json.dumps(whole))
+        inner = reduce(lambda found, one: found[one], way, said)
+        forge = draw.choice([None, *FORGED.values()])
+        old = inner.pop(key)
+        if forge is not None:
+            inner[key] = forge(old)
+        text = json.dumps(said)
+        path.write_text(text)
+        if sums:
+            kept = [line for line in sums if not line.endswith(path.name)]
+            path.with_name("SHA256SUMS").write_text("\n".join([*kept, f"{sum_of(text.encode())}  {path.name}", ""]))
+        elif path != study:
+            study.write_text(json.dumps({**summary, "files": {**summary["files"], name: sum_of(text.encode())}}))
+        for command in draw.sample(READERS, 3):
+            done = ask(*command.split())
+            assert done.code in (0, 2, 3, 4, 5, 6, 7), (way, key, command, done.err)
 
 
 def test_arrays_that_unpack_to_more_than_the_memory_are_not_unpacked(

@@ -78,7 +78,7 @@ def test_a_model_that_is_no_tree_has_no_paths(modelsel):
     Path("new.csv").write_text(HEAD + "5.1,3.5,1.4,0.2\n")
     done = modelsel("predict", "latest", "new.csv", "--explain")
     assert done.code == 2
-    assert "MSEL-259: a row has a path in a tree, and the model is none, --explain" in done.err
+    assert "MSEL-259: rows have paths in a tree, and the model is not one, --explain" in done.err
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer
@@ -195,15 +196,29 @@ CONFIG = {
     "split": {"kind": "random", "test": 0.3, "seed": 0},
     "tracking": {"kind": "sqlite", "uri": None},
 }
-AUDIT = {
-    "state": "warn",
-    "ledger": {"url": "sqlite:////home/someone/.local/share/modelsel/ledger.db", "entries": 4, "intact": True,
-               "head": "a3:4:9f2c"},
-    "test_sets": [
-        {"id": "5d0c2f", "rows": 171, "looks": [
-            {"seq": 3, "at": "2026-11-20T11:00:00Z", "study": "breast_cancer-quick", "spec_id": "ab", "replay": False,
-             "score": 7 / 171, "interval": [0.0142, 0.0934], "price": 3.21, "overlap": [], "flags": []}]},
-    ],
-    "flags": [],
-    "next": {"price": 5.15, "interval": [0.0089, 0.121]},
-}  # fmt: skip
+
+
+def audited(ledger: dict[str, Any], look: dict[str, Any], rows: int, then: dict[str, Any]) -> dict[str, Any]:
+    """An audit of one test set with one look."""
+    entry = {
+        "seq": 3,
+        "replica": "r",
+        "at": "2026-11-20T11:00:00Z",
+        "spec_id": "ab",
+        "user": None,
+        "host": None,
+        "folder": None,
+    }
+    whole = {**entry, "look": 1, "replay": False, "status": "revealed", "errors": None, "spent": 0.0, "changes": [], **look}
+    test_set = {"id": "5d0c2f", "rows": rows, "looks": [whole], "sealed": {}, "policies": [], "refusals": [], "studies": 1,
+                "candidates": 1, "choices": None, "siblings": [], "next": then, "budget": None,
+                "spent": look["price"]}  # fmt: skip
+    return {"state": "warn", "ledger": ledger, "test_sets": [test_set], "flags": [], "next": then}
+
+
+AUDIT = audited(
+    {"url": "sqlite:////home/someone/.local/share/modelsel/ledger.db", "entries": 4, "intact": True, "head": "a3:4:9f2c"},
+    {"study": "breast_cancer-quick", "score": 7 / 171, "errors": 7, "interval": [0.0142, 0.0934], "price": 3.21,
+     "overlap": [], "flags": []},
+    rows=171, then={"look": 2, "release": "predicted", "price": 5.15, "interval": [0.0089, 0.121]},
+)  # fmt: skip

@@ -97,7 +97,12 @@ def test_a_canary_in_environment_address_override_and_reason_is_in_no_file(finis
         config=config,
         outcome=finished.outcome.but(failures=failures, winner=winner),
         selection=replace(finished.selection, reasons=(CANARY, *finished.selection.reasons[1:])),
-        audit={"ledger": {"url": uri, "entries": 1, "intact": True, "head": "x"}},
+        audit={
+            "state": "warn",
+            "ledger": {"url": uri, "entries": 1, "intact": True, "head": "x"},
+            "test_sets": [],
+            "flags": [],
+        },
         command=("modelsel", "run", f"tracking.uri={uri}"),
     )
     folder = RunFolder.create(tmp_path, "canary", Redactor.of(uri))

@@ -9,6 +9,7 @@ from modelsel.core.selection import Assessed, Losses, Selection
 from modelsel.core.types import Candidate, Feature, Fold, Resampling, Scoreboard, Task
 from modelsel.record.documents import PairFacts
 from modelsel.record.facts import StudyRecord
+from tests.record._study import audited
 
 
 @dataclass(frozen=True)
@@ -101,13 +102,9 @@ def replayed(study: StudyRecord) -> StudyRecord:
     return replace(study, outcome=study.outcome.but(test=replace(study.outcome.test, replay=True, interval=None, errors=None)))
 
 
-AUDIT = {
-    "state": "warn",
-    "ledger": {"url": "sqlite:////home/someone/ledger.db", "entries": 4, "intact": True, "head": "a3:4:9f2c"},
-    "test_sets": [{"id": "5d0c2f", "rows": 5, "looks": [
-        {"seq": 3, "at": "2026-11-20T11:00:00Z", "study": "small-cart", "spec_id": "ab", "replay": False, "score": 0.2,
-         "interval": [0.004, 0.78], "price": 1.79, "overlap": [{"with": "older", "rows": 3, "share": 0.6}],
-         "flags": ["OVERLAP"]}]}],
-    "flags": [],
-    "next": {"price": 1.79, "interval": [0.001, 0.86]},
-}  # fmt: skip
+AUDIT = audited(
+    {"url": "sqlite:////home/someone/ledger.db", "entries": 4, "intact": True, "head": "a3:4:9f2c"},
+    {"look": 2, "study": "small-cart", "score": 0.2, "errors": 1, "interval": [0.004, 0.78], "price": 1.79,
+     "flags": ["OVERLAP"], "overlap": [{"with": "older", "rows": 3, "share": 0.6}]},
+    rows=5, then={"look": 3, "release": "predicted", "price": 1.79, "interval": [0.001, 0.86]},
+)  # fmt: skip

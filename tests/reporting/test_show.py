@@ -1,6 +1,8 @@
 """Shows: every module has its two forms, names out of data cannot become markup, long paths stay readable."""
 
 import re
+from contextlib import nullcontext
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -37,13 +39,28 @@ def _with_experiments(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(SHOWS, name, module)
 
 
+def sections(kept: dict[str, Any]) -> list[dict[str, Any]]:
+    """The sections of what a run's details.json keeps of its shows."""
+    folder = SimpleNamespace(details=lambda: {"shows": kept}, reading=lambda name: nullcontext())
+    return show.sections(folder)  # type: ignore[arg-type,return-value]
+
+
+def test_facts_of_another_type_are_told() -> None:
+    for name, one in FACTS.items():
+        with pytest.raises(ValueError, match="asked is missing"):
+            sections({name: one})
+    path = {**FACTS["pruning_path"]["paths"][0], "steps": [{**STEP, "alpha": "x"}]}
+    with pytest.raises(ValueError, match=r"paths\[0\].steps\[0\].alpha is no float"):
+        sections({"pruning_path": {"asked": True, **FACTS["pruning_path"], "paths": [path]}})
+
+
 def test_every_show_has_facts_here() -> None:
     assert set(FACTS) == set(SHOWS)
 
 
 @pytest.mark.parametrize("name", sorted(FACTS))
 def test_names_out_of_data_are_escaped_on_the_page_and_plain_in_the_terminal(name: str) -> None:
-    (section,) = show.sections({name: {"asked": True, **FACTS[name]}})
+    (section,) = sections({name: {"asked": True, **FACTS[name]}})
     assert "<script" not in section["html"]
     assert "&lt;script" in section["html"]
     assert HOSTILE in show._text(name, FACTS[name])
@@ -51,13 +68,13 @@ def test_names_out_of_data_are_escaped_on_the_page_and_plain_in_the_terminal(nam
 
 def test_a_show_of_a_program_that_does_not_run_now_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(SHOWS, "gains")
-    (section,) = show.sections({"gains": {"asked": True, **FACTS["gains"]}})
+    (section,) = sections({"gains": {"asked": True, **FACTS["gains"]}})
     assert "python -m benchmarks.experiments report RUN" in section["html"]
     assert "python -m benchmarks.experiments report RUN" in show._text("gains", FACTS["gains"])
 
 
 def test_a_reason_stands_where_there_is_nothing_to_show() -> None:
-    (section,) = show.sections({"gains": {"asked": True, "reason": "no <tree>"}})
+    (section,) = sections({"gains": {"asked": True, "reason": "no <tree>"}})
     assert section["html"] == "<p class='soft'>no &lt;tree&gt;</p>"
 
 

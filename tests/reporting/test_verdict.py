@@ -10,6 +10,7 @@ import pytest
 from modelsel.core.outcome import CountedRows, FloorFacts, TestResult
 from modelsel.record.folder import RunFolder
 from modelsel.record.sweep import JobResult
+from modelsel.reporting import page
 from modelsel.reporting.screen import COLUMNS, LINES
 from modelsel.reporting.sweep import SweepJob, text_table
 from modelsel.reporting.verdict import BaselineLine, alike, brief, cross_validated, say_score, verdict
@@ -101,3 +102,15 @@ def test_a_baseline_has_the_spread_of_its_folds_where_there_is_one() -> None:
     said = {"id": "a", "learner": "majority", "candidate": False, "reason": ""}
     found = [BaselineLine.of(FloorFacts(**said, cv=cv)) for cv in ({"mean": 0.4, "se": 0.1}, {"mean": 0.4, "se": None}, None)]
     assert [str((one.mean, one.se)) for one in found] == ["(0.4, 0.1)", "(0.4, nan)", "(nan, nan)"]
+
+
+def test_that_a_study_is_of_a_sample_stands_at_the_head(small, recorded):
+    said = "a sample: 50 of 90 rows, drawn by classes; folds, final model and test are of these, and 40 take no part"
+    study = small.finished()
+    finding = {"code": "SAMPLED", "severity": "info", "message": said, "do": ""}
+    folder = recorded(replace(study, outcome=replace(study.outcome, findings=(*study.outcome.findings, finding))))
+    for text in (verdict(folder), brief(folder)):
+        words = " ".join(text.split())
+        assert words.index(said) < words.index("winner ")
+    page_head, _, _ = page.render(folder).partition('<nav aria-label="Contents">')
+    assert f"This is {said}." in page_head

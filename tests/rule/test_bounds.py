@@ -124,7 +124,7 @@ def test_nobody_in_an_outer_fold_is_exit_7_and_names_the_fold() -> None:
     problem = caught.value.problems[0]
     assert problem.code == "MSEL-708"
     assert problem.where.startswith("outer fold ")
-    assert problem.what.startswith("nobody has recall >= ")
+    assert problem.what.startswith("no candidate has recall >= ")
 
 
 @pytest.mark.slow
@@ -178,7 +178,7 @@ def test_selection_cv_keeps_the_bound() -> None:
     assert bounded.best_score_ <= plain.best_score_
     assert len(bounded.cv_results_["params"]) == 5
     assert bounded.corrected_score_ is None
-    with pytest.raises(ValueError, match="nobody has recall >= 1"):
+    with pytest.raises(ValueError, match="no candidate has recall >= 1"):
         modelsel.SelectionCV(space, cv=3, rule={"kind": "best", "subject_to": {"recall": ">= 1"}}).fit(X, y)
 
 

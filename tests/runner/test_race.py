@@ -196,7 +196,7 @@ class OwnMeasure:
 @pytest.mark.parametrize(
     ("rule", "measure", "place", "said"),
     [
-        (MiddleOne(), make("measure", "error"), "rule", "of rule middle_one it is not known who can still win"),
+        (MiddleOne(), make("measure", "error"), "rule", "of rule middle_one it is not known which candidates can still win"),
         (make("rule", "best"), OwnMeasure(), "measure", "the best value of measure own_measure is not known"),
     ],
 )

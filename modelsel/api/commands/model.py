@@ -270,7 +270,7 @@ def tree_paths(predictor: Any, table: Table) -> list[str]:
     told = getattr(predictor.model, "paths", None)
     if told is None:
         fix = "the report's importance and dependence (explanations.importance=true) tell of any model"
-        raise ConfigurationError(Problem("MSEL-259", "a row has a path in a tree, and the model is none", "--explain", fix))
+        raise ConfigurationError(Problem("MSEL-259", "rows have paths in a tree, and the model is not one", "--explain", fix))
     return list(told(predictor.prepared(table)))
 
 
@@ -282,7 +282,7 @@ def forest_quantiles(predictor: Any, table: Any, asked: Sequence[float]) -> dict
         check_coverage(q, "--quantiles")
     told = getattr(predictor.model, "quantiles", None)
     if told is None:
-        what = "quantiles are those of a forest of numbers that keeps its rows, and the model is none"
+        what = "quantiles need a forest of numbers that keeps its rows, and the model is not one"
         fix = "run the study with learner.leaf.statistic=median (or quantile) of a forest, without target.transform"
         raise ConfigurationError(Problem("MSEL-293", what, "--quantiles", fix))
     prepared = predictor.prepared(table)

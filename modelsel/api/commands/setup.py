@@ -316,6 +316,6 @@ def schema(group: str) -> dict[str, object]:
 
     known = {**schemas.of_files(), **schemas.of_outputs()}
     if group not in known:
-        what, where = f"{group!r} is no group and no output", "`modelsel explain --schema`"
+        what, where = f"{group!r} is neither a group nor an output", "`modelsel explain --schema`"
         raise ConfigurationError(Problem("MSEL-251", what, where, near(group, known)))
     return known[group]

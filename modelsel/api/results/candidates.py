@@ -16,7 +16,7 @@ from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import Candidate, Integers, TaskKind
 from modelsel.record.candidates import OPTIONAL_PARTS, Row, varied_parameters
 from modelsel.record.folder import RunFolder
-from modelsel.record.tables import TABLES
+from modelsel.record.tables import TABLES, fold_lines
 from modelsel.record.tables import tables as table_rows
 
 # A candidate built again; its id says whether it was read back right.
@@ -114,12 +114,10 @@ def leaderboard(folder: RunFolder) -> pd.DataFrame:
 
 def folds(folder: RunFolder) -> pd.DataFrame:
     """Tidy: a row per candidate and fold with its score; `repeat` and the rows of either side beside it."""
-    facts = folder.details().known_folds
-    return pd.DataFrame([
-        {"id": row.id, "learner": row.learner, "fold": fold, "repeat": facts.repeat[fold],
-         "analysis": facts.analysis[fold], "assessment": facts.assessment[fold], "score": score}
-        for row in sorted(folder.candidates(), key=_order) for fold, score in enumerate(row.folds)
-    ])  # fmt: skip
+    rows = sorted(folder.candidates(), key=_order)
+    learners = {row.id: row.learner for row in rows}
+    lines = ({"id": line["id"], "learner": learners[line["id"]], **line} for line in fold_lines(folder, rows))
+    return pd.DataFrame(lines)
 
 
 def predictions(folder: RunFolder, labels: NDArray[np.generic], candidate: str | None = None) -> pd.DataFrame:

@@ -634,7 +634,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if not among(found.board, bounds).eligible.any():
             near = nearest(found.board, bounds)
             said = ", ".join(f"{bound.name} {found.board.beside[bound.name][near]:.4g}" for bound in bounds)
-            raise ValueError(f"nobody has {' and '.join(map(str, bounds))}: the nearest, {near}, has {said}")
+            raise ValueError(f"no candidate has {' and '.join(map(str, bounds))}: the nearest, {near}, has {said}")
         self.best_index_ = int(rule.choose(found.board))
         name = scorings.name or "score"
         self.best_score_ = float(self.cv_results_[f"mean_test_{name}"][self.best_index_])

@@ -84,7 +84,7 @@ def unportable(name: str) -> str:
 def demand_portable(path: Path | str) -> None:
     """Raise ConfigurationError for a name that Windows cannot have."""
     if why := unportable(Path(path).name):
-        what, fix = f"{Path(path).name!r} is no name of a file on Windows: {why}", "choose another name"
+        what, fix = f"{Path(path).name!r} is not a file name on Windows: {why}", "choose another name"
         raise ConfigurationError(Problem("MSEL-618", what, str(path), fix))
 
 

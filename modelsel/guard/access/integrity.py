@@ -17,7 +17,7 @@ from modelsel.ledger.anchors import AnchoredLook
 from modelsel.ledger.database.reading import JudgedEntries
 from modelsel.ledger.database.store import Ledger, WriteTransaction
 from modelsel.ledger.entry import ChainBreak, LedgerEntry, broken
-from modelsel.ledger.home import Home, unsigned
+from modelsel.ledger.home import Home, without_password
 from modelsel.ledger.trust import TrustedEntries
 
 MOST = 1000  # lost looks that are written down one by one: after so many no interval says anything, whatever an anchor claims
@@ -69,7 +69,7 @@ def mark(home: Home, ledger: Ledger, url: str) -> None:
     """Remember the heads of all chains, and which ledger stands at this address."""
     with home.changing() as state:
         tops = {replica: [entry.seq, entry.hash] for replica, entry in ledger.entries().heads().items()}
-        state.setdefault("places", {})[unsigned(url)] = ledger.id
+        state.setdefault("places", {})[without_password(url)] = ledger.id
         state.setdefault("marks", {})[ledger.id] = tops
 
 
@@ -153,7 +153,7 @@ def _meaning(ledger: Ledger, anchor: str, look: AnchoredLook, present: set[tuple
 
 def _replaced_ledgers(remembered: Mapping[str, Any], ledger: Ledger, url: str) -> list[Finding]:
     """Report that another ledger stands where one with looks stood."""
-    former = remembered.get("places", {}).get(unsigned(url))
+    former = remembered.get("places", {}).get(without_password(url))
     if former in (None, ledger.id) or not remembered.get("marks", {}).get(former):
         return []
     return [ledger_findings.ledger_missing_another_one(ledger.place)]
@@ -187,6 +187,6 @@ def _begin_anew(home: Home, ledger: Ledger, url: str) -> Ledger:
     """Go on under a new replica name: what follows must not pass for what was lost."""
     with home.changing() as state:
         generations = state.setdefault("generation", {})
-        generations[unsigned(url)] = generations.get(unsigned(url), 0) + 1
+        generations[without_password(url)] = generations.get(without_password(url), 0) + 1
     ledger.close()
     return Ledger.open(url, home.replica(url), home.signer(), judged_of(home))

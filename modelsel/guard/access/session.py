@@ -20,11 +20,11 @@ from modelsel.guard.policy.base import FULL, Policy
 from modelsel.guard.quarantine import all_fit, believed_entries
 from modelsel.ledger.anchors import AnchoredLook, LockFile, StateAnchor
 from modelsel.ledger.database.reading import JudgedEntries, chains_in_file
-from modelsel.ledger.database.schema import same_file, sqlite_file, sqlite_url, without_password
+from modelsel.ledger.database.schema import same_file, sqlite_file, sqlite_url
 from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.database.upkeep import LOOKED_THROUGH, merge, strip
 from modelsel.ledger.entry import Brief, LedgerEntry
-from modelsel.ledger.home import Home, IdentityKey, Signer, unsigned
+from modelsel.ledger.home import Home, IdentityKey, Signer, without_password
 from modelsel.ledger.rows.hash_index import HashIndex
 from modelsel.ledger.rows.identity import Hashes
 from modelsel.ledger.rows.matching import Sketch, table_sketches
@@ -239,7 +239,7 @@ class LedgerSession:
         And a finding where rows of some are kept nowhere: these may be any rows.
         """
         state = self.home.state()
-        if not state.get("generation", {}).get(unsigned(self.memory.url)):
+        if not state.get("generation", {}).get(without_password(self.memory.url)):
             return [], []
         every = [entry for ledger in self.ledgers for entry in believed_entries(ledger.entries())]
         known = {entry.place for entry in every} | {str(entry.facts["head"]) for entry in every if entry.kind == "recovered"}
@@ -334,7 +334,7 @@ class LedgerSession:
     def remembered_test_sets(self) -> list[str]:
         """The test sets of our own anchors that this ledger ought to know: under its key, in no other ledger of this home."""
         return self.witnesses.testsets(
-            {id_ for url, id_ in self.home.state().get("places", {}).items() if url != unsigned(self.url)}
+            {id_ for url, id_ in self.home.state().get("places", {}).items() if url != without_password(self.url)}
         )
 
     def remember_how_far(self) -> None:

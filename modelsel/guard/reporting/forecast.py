@@ -65,7 +65,7 @@ def next_look(history: History, testset: str) -> NextLook | None:
     limits = (
         answer.interval(outlook.n, outlook.nats(), outlook.units) if counts_rows(metric) and answer.score is not None else None
     )
-    return said.but(price=answer.price, interval=list(limits) if limits else None)
+    return said.but(price=answer.price, interval=limits)
 
 
 def _as_foreseen(outlook: LookForecast, terms: LookTerms, rows: int) -> Released:

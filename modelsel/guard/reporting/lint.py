@@ -23,7 +23,7 @@ from modelsel.guard.history import History
 from modelsel.guard.reporting.audit import audit
 from modelsel.ledger.anchors import NAME, AnchoredLook, LockFile
 from modelsel.ledger.database.schema import sqlite_file
-from modelsel.ledger.home import unsigned
+from modelsel.ledger.home import without_password
 
 RUNS = "runs"
 CONFLICT = re.compile(r"^(<{7}|={7}|>{7})")
@@ -248,7 +248,7 @@ def _of_others(gate: Gate, look: AnchoredLook) -> bool:
     session = gate.session
     if look.ledger == session.ledger.id:
         return False
-    elsewhere = {id_ for url, id_ in session.home.state().get("places", {}).items() if url != unsigned(session.url)}
+    elsewhere = {id_ for url, id_ in session.home.state().get("places", {}).items() if url != without_password(session.url)}
     return look.key != session.key.id or look.ledger in elsewhere
 
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from modelsel.core.facts import UNSTATED, DocumentFacts, facts
-from modelsel.core.outcome import FindingFacts
+from modelsel.core.outcome import FindingFacts, Span
 from modelsel.core.types import Finding
-from modelsel.guard.facts import LaterPlace, Limits, Reason, SealTerms
+from modelsel.guard.facts import LaterPlace, Reason, SealTerms
 
 
 @facts
@@ -34,7 +34,7 @@ class LookLine(EntryLine):
     step: float | None = None
     read_as: str = ""
     errors: int | None
-    interval: Limits | None
+    interval: Span | None
     cv_mean: float | None = None
     metric: str = "score"
     beside: Mapping[str, Any] | None = None  # of numbers: the mean of capped errors
@@ -50,7 +50,7 @@ class LookLine(EntryLine):
     changes: Sequence[str]
     charged: Sequence[str] | None = ()
     n_clean: int | None = None
-    as_first: Limits | None = None
+    as_first: Sequence[float] | None = None
     superseded: LaterPlace | None = None
     outside: bool = False
 
@@ -97,7 +97,7 @@ class NextLook(DocumentFacts):
     """The price of a further look, and the interval of the same error rate."""
 
     look: int
-    interval: Sequence[float] | None = None
+    interval: Span | None = None
     release: str = ""  # older versions wrote none
     price: float
     steps: int | None = None

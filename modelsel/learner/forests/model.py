@@ -385,11 +385,11 @@ def restore_quantiles(description: Description) -> QuantileForestModel:
         np.asarray(arrays["kept_numbers"], np.float64), np.asarray(arrays["kept_first"], np.int64),
         np.asarray(arrays["kept_rank"], np.int32), np.asarray(arrays["kept_weight"], np.float64),
     )  # fmt: skip
-    _demand(0 < q < 1, "its quantile is none")
+    _demand(0 < q < 1, "its quantile is not between 0 and 1")
     _demand(np.isfinite(kept.numbers).all() and (np.diff(kept.numbers) > 0).all(), "its numbers do not ascend")
     first, leaf = kept.first, means.votes.nodes[:, TEST] == LEAF
     _demand(len(first) == len(leaf) + 1 and first[0] == 0 and (np.diff(first) >= 0).all(), "rows do not fit the nodes")
     _demand((np.diff(first)[leaf] > 0).all() and first[-1] == len(kept.rank) == len(kept.weight), "a leaf has no rows")
     _demand(((kept.rank >= 0) & (kept.rank < len(kept.numbers))).all(), "a rank is out of range")
-    _demand((kept.weight > 0).all(), "a weight is none")
+    _demand((kept.weight > 0).all(), "a weight is not above 0")
     return QuantileForestModel(means, kept, q)

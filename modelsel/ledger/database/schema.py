@@ -31,6 +31,7 @@ from sqlalchemy.exc import ArgumentError
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem
 from modelsel.core.system.disk import lock_file
 from modelsel.ledger.entry import LedgerEntry, follow, heads
+from modelsel.ledger.home import without_password
 
 FIELDS = ("replica", "seq", "kind", "body", "prev", "hash")
 
@@ -183,11 +184,6 @@ PATIENCE = 120_000  # milliseconds that a writer waits for others: many studies 
 def sqlite_url(path: Path) -> str:
     """Write a path as SQLAlchemy's address."""
     return f"sqlite:///{path}"
-
-
-def without_password(url: str) -> str:
-    """The address as people may read it, without a password."""
-    return _parse_address(url).render_as_string(hide_password=True)
 
 
 FORM, KNOWN_FORM = "form", 1  # of the tables, as a row of `about`; a ledger without one has the first

@@ -33,10 +33,9 @@ from modelsel.ledger.database.schema import (
     engine_of,
     is_there,
     prepare_engine,
-    without_password,
 )
 from modelsel.ledger.entry import LedgerEntry, follow
-from modelsel.ledger.home import Signer
+from modelsel.ledger.home import Signer, without_password
 from modelsel.ledger.trust import TrustedEntries
 
 T = TypeVar("T")

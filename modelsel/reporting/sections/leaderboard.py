@@ -227,7 +227,7 @@ def _picture(view: View, pairs: list[PairFacts], lanes: Lanes) -> str:
         row = next((row for row in view.rows if row.id == pair.second), None)
         series = view.series(row) if row else 0
         y = lanes.name(plot, 12, i, view.name_of(pair.second), "name")
-        if pair.low is not None:
+        if pair.low is not None and pair.high is not None:
             plot.line(scale(pair.low), y, scale(pair.high), y, f"bar s{series % 8}")
         plot.marks([(scale(pair.difference), y)], series)
     return plot.svg()

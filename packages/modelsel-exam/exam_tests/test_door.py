@@ -103,13 +103,13 @@ def test_what_an_exam_is_asked_has_a_twin_in_python() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--release", "passfail", "--pass", "7"], "no target, --target-rate"),
+        (["--release", "passfail", "--pass", "7"], "not a target, --target-rate"),
         (["--release", "ladder", "--resolution", "fine"], "'fine' is not a step"),
         (["--release", "grid", "--resolution", "0"], "0 is not a step"),
         (["--looks", "-3"], "is not a budget, --looks"),
         (["--nats", "0"], "is not a budget, --nats"),
         (["--nats", "13.8"], "a budget of 13.8 nats admits no answer, --nats"),
-        (["--release", "ladders"], "no way to show answers"),
+        (["--release", "ladders"], "not a way to show answers"),
         (["split.tset=0.5"], "did you mean 'test'"),
     ],
 )

@@ -217,7 +217,7 @@ def close(exam: ExamSession) -> ExamClose:
     handed = exam.handed()
     if not handed:
         fix = "leave it open, or remove its folder"
-        raise ConfigurationError(Problem("MSEL-940", "nobody has handed in an answer", exam.terms.name, fix))
+        raise ConfigurationError(Problem("MSEL-940", "no answer has been handed in", exam.terms.name, fix))
     answers = {answer.digest: _to_close(exam, answer) for answer in reversed(handed)}
     shown = exam.gate.close(exam.store.sealing(), [*reversed(answers.values())], exam.terms.policy.verdicts)
     return ExamClose(

@@ -191,7 +191,7 @@ def _amounts(column: RawColumn) -> Floats:
     wrong = ~np.isfinite(found)
     if wrong.any():
         text = column.as_text()
-        what = f"{int(wrong.sum()):,} cells that are no number, or no finite one: {_some(_words(text, wrong))}"
+        what = f"{int(wrong.sum()):,} cells that are not finite numbers: {_some(_words(text, wrong))}"
         raise DataError(Problem("MSEL-926", what, f"column '{PREDICTION}'", "give a number with a decimal point for each row"))
     return found + 0.0
 
@@ -205,7 +205,7 @@ def _labels(column: RawColumn, terms: Terms) -> Codes:
     found: Codes = known[text.codes]
     if (found < 0).any():
         fix = f"use one of {', '.join(terms.classes[:20])}"
-        what = f"{int((found < 0).sum()):,} cells that are no class: {_some(_words(text, found < 0))}"
+        what = f"{int((found < 0).sum()):,} cells that are not a class: {_some(_words(text, found < 0))}"
         raise DataError(Problem("MSEL-926", what, f"column '{PREDICTION}'", fix))
     return found
 

@@ -232,7 +232,7 @@ def problems(wanted: Wanted, folder: Path, config: Config) -> Iterator[Problem]:
         yield Problem("MSEL-913", "there is something already", str(folder), "name a new folder")
     if wanted.release not in RELEASES:
         yield Problem(
-            "MSEL-914", f"{wanted.release!r} is no way to show answers", "--release", f"use one of {', '.join(RELEASES)}"
+            "MSEL-914", f"{wanted.release!r} is not a way to show answers", "--release", f"use one of {', '.join(RELEASES)}"
         )
     if wanted.release == "passfail" and wanted.target_rate is None:
         yield Problem("MSEL-914", "passfail needs a target", "--target-rate", "give the error rate to be met, as 0.2")
@@ -277,7 +277,7 @@ def _numbers(wanted: Wanted) -> Iterator[Problem]:
         yield Problem("MSEL-914", f"a tolerance cannot be {wanted.tolerance:g}", "--tolerance", fix)
     if wanted.target_rate is not None and not 0 < wanted.target_rate < 1:
         yield Problem(
-            "MSEL-914", f"an error rate of {wanted.target_rate:g} is no target", "--target-rate", "give one between 0 and 1"
+            "MSEL-914", f"an error rate of {wanted.target_rate:g} is not a target", "--target-rate", "give one between 0 and 1"
         )
     if wanted.release != "closed":
         yield from no_answer(wanted.nats)

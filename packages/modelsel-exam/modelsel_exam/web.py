@@ -230,7 +230,7 @@ def _terms(terms: Terms, state: PublicState) -> str:
 def _board(lines: Sequence[PublicLine], state: str) -> str:
     """Write the board as a table of HTML."""
     if not lines:
-        return "<h2>Board</h2><p>Nobody has handed in an answer.</p>"
+        return "<h2>Board</h2><p>No answer has been handed in.</p>"
     head = "<tr><th class='n'>#</th><th>asker</th><th class='n'>score</th><th>interval</th><th>beside the line above</th></tr>"
     rows = "".join(_line(place, line) for place, line in enumerate(lines, 1))
     why = (

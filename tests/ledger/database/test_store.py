@@ -13,12 +13,14 @@ from queue import SimpleQueue
 from typing import Any
 
 import pytest
+from sqlalchemy.engine import make_url
 
 from modelsel.core.errors import ConfigurationError, LedgerError, StoreError
 from modelsel.ledger.database import schema
-from modelsel.ledger.database.schema import on_network, sqlite_url, without_password
+from modelsel.ledger.database.schema import on_network, sqlite_url
 from modelsel.ledger.database.store import Ledger, WriteTransaction
 from modelsel.ledger.entry import broken
+from modelsel.ledger.home import without_password
 
 
 @pytest.fixture
@@ -208,8 +210,13 @@ def test_what_is_no_ledger_address_is_a_configuration_error(url: str) -> None:
         Ledger.open(url, "r1")
 
 
-def test_passwords_are_not_shown() -> None:
-    assert without_password("postgresql://me:secret@host/db") == "postgresql://me:***@host/db"
+@pytest.mark.parametrize("url", [
+    "postgresql://me:secret@host/db", "postgresql://me:se/cret@host:5432/db", "postgresql://me@host/db"
+])  # fmt: skip
+def test_passwords_are_not_shown(url: str) -> None:
+    """As SQLAlchemy, which connects, tells a password from the rest."""
+    assert without_password(url) == make_url(url).render_as_string(hide_password=True)
+    assert without_password("sqlite:////tmp/ü:b@c.db") == "sqlite:////tmp/ü:b@c.db"  # a file's name stays as it is
 
 
 def test_network_file_systems_are_known(tmp_path: Path) -> None:

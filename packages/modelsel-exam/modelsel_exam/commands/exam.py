@@ -151,7 +151,7 @@ def status_text(state: "ExamStatus") -> str:
 def board_text(lines: Sequence["BoardLine"]) -> str:
     """The board as people read it in a terminal."""
     if not lines:
-        return "nobody has handed in an answer"
+        return "no answer has been handed in"
     return "\n".join(
         f"{place:>3}  {line.asker:<24} {_score(line):<38} {_beside(line.beside) if line.beside else ''}".rstrip()
         for place, line in enumerate(lines, 1)
