@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache, partial
 from types import MappingProxyType
-from typing import Any, Protocol, Self, TypeVar, Union, dataclass_transform, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Protocol, Self, TypeVar, Union, dataclass_transform, get_args, get_origin, get_type_hints
 
 from modelsel.core.types import Finding
 
@@ -46,7 +46,12 @@ def facts(kind: type[Kind]) -> type[Kind]:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Facts:
-    """The facts of one kind; those among them that are facts themselves are read by the types of their fields."""
+    """The facts of one kind; those among them that are facts themselves are read by the types of their fields.
+
+    `CHECKED`: a file that lacks a fact without a default is damaged; else the fact is missed when it is asked for.
+    """
+
+    CHECKED: ClassVar[bool] = True
 
     def __init__(self, **stated: object) -> None:
         """State some facts, by the names of fields; what is within them may be given as JSON has it."""

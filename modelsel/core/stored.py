@@ -198,7 +198,8 @@ def keys(hint: Any) -> tuple[Mapping[str, object], frozenset[str]]:
     hints = {name: get_args(one)[0] if get_origin(one) is NotRequired else one for name, one in get_type_hints(hint).items()}
     if is_typeddict(hint):
         return hints, frozenset(hint.__required_keys__)
-    return {one.name: hints[one.name] for one in fields(hint)}, frozenset(one.name for one in fields(hint) if _is_required(one))
+    needed = frozenset(one.name for one in fields(hint) if _is_required(one) and getattr(hint, "CHECKED", True))
+    return {one.name: hints[one.name] for one in fields(hint)}, needed
 
 
 def _is_required(field: Any) -> bool:

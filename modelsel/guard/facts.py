@@ -1,7 +1,7 @@
 """What entries of the ledger state, by their kind; how facts are read and written stands in `core/facts.py`."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any, ClassVar, TypedDict
 
 from modelsel.core.facts import UNSTATED, DocumentFacts, Facts, facts
 from modelsel.core.outcome import CountedRows
@@ -40,6 +40,8 @@ class Entry(Facts):
 @facts
 class Reason(DocumentFacts):
     """Why a further look was needed, as its person put it."""
+
+    CHECKED: ClassVar[bool] = False
 
     category: str = ""
     text: str = ""
@@ -160,6 +162,8 @@ class Reveal(Facts):
 @facts
 class SealTerms(DocumentFacts):
     """The terms of a seal: how answers are shown, and what they are charged for."""
+
+    CHECKED: ClassVar[bool] = False
 
     policy: str | None = None
     rank: int
@@ -298,6 +302,8 @@ class Abort(Entry):
 @facts
 class LaterPlace(DocumentFacts):
     """A look's index, spending and interval after a merge, in place of those that it had."""
+
+    CHECKED: ClassVar[bool] = False
 
     look: int
     spent: float

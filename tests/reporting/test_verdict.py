@@ -108,7 +108,7 @@ def test_that_a_study_is_of_a_sample_stands_at_the_head(small, recorded):
     said = "a sample: 50 of 90 rows, drawn by classes; folds, final model and test are of these, and 40 take no part"
     study = small.finished()
     finding = {"code": "SAMPLED", "severity": "info", "message": said, "do": ""}
-    folder = recorded(replace(study, outcome=replace(study.outcome, findings=(*study.outcome.findings, finding))))
+    folder = recorded(replace(study, outcome=study.outcome.but(findings=(*study.outcome.findings, finding))))
     for text in (verdict(folder), brief(folder)):
         words = " ".join(text.split())
         assert words.index(said) < words.index("winner ")

@@ -1,7 +1,7 @@
 """An audit (`modelsel audit --json`), as it is written and as it is read: fields may be added, never renamed."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from modelsel.core.facts import UNSTATED, DocumentFacts, facts
 from modelsel.core.outcome import FindingFacts, Span
@@ -64,6 +64,8 @@ class LookLine(EntryLine):
 class SealLine(DocumentFacts):
     """A seal: by whom, when, and in which study; how far rows were told apart, and how many models were declared."""
 
+    CHECKED: ClassVar[bool] = False
+
     at: str | None
     user: str | None
     host: str | None = None
@@ -76,6 +78,8 @@ class SealLine(DocumentFacts):
 class Choices(DocumentFacts):
     """The number of candidates that were compared, on how many rows, and what that allows for."""
 
+    CHECKED: ClassVar[bool] = False
+
     candidates: int
     rows: int
     bound: float
@@ -86,6 +90,8 @@ class Choices(DocumentFacts):
 @facts
 class LooksLeft(DocumentFacts):
     """Further looks that keep an interval narrow, counted by what each shows; and the width that fresh rows would give."""
+
+    CHECKED: ClassVar[bool] = False
 
     left: Mapping[str, Mapping[str, int]]
     at: float
@@ -106,6 +112,8 @@ class NextLook(DocumentFacts):
 @facts
 class StudyLine(DocumentFacts):
     """A study that chose on the development rows."""
+
+    CHECKED: ClassVar[bool] = False
 
     at: str | None = None
     study: str | None
@@ -129,6 +137,8 @@ class RefusalLine(EntryLine):
 @facts
 class ContactLine(DocumentFacts):
     """Rows that were opened or predicted."""
+
+    CHECKED: ClassVar[bool] = False
 
     contact: str
     at: str | None

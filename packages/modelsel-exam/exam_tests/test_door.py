@@ -17,7 +17,7 @@ from modelsel.core.errors import DataError
 from modelsel_exam.commands import exam as commands
 from modelsel_exam.exams import LocalExam, RemoteExam
 from modelsel_exam.gates import LoopGate
-from modelsel_exam.options import Beside, Wanted, add_options, of_answers, of_exams, of_gates, parts_of
+from modelsel_exam.options import AnswerOptions, Wanted, add_options, of_answers, of_exams, of_gates, parts_of
 from modelsel_exam.sit import ExamSession
 from tests.extras import needs
 
@@ -77,7 +77,7 @@ def test_what_is_said_beside_an_answer_has_one_name_at_all_four_doors() -> None:
     assert add_options(parser, (one for name in ("forecast", "veto") for one in of_answers(name))) == ("forecast", "veto")
     read = vars(parser.parse_args(["--forecast", "0.1", "200", "--veto"]))
     assert (read["forecast"], read["veto"]) == ([0.1, 200.0], True)
-    assert Beside(**vars(parser.parse_args([]))) == Beside()
+    assert AnswerOptions(**vars(parser.parse_args([]))) == AnswerOptions()
     by_door = {
         "forecast": (LocalExam.answer, RemoteExam.answer, ExamService.answer),
         "veto": (LoopGate.propose, ExamService.propose, Tools.propose),
@@ -87,7 +87,7 @@ def test_what_is_said_beside_an_answer_has_one_name_at_all_four_doors() -> None:
         assert {inspect.signature(door).parameters[name].default for door in doors} == {declared.default}
     tool = set(inspect.signature(Tools.hand_in).parameters) - {"self", "predictions", "context"}
     assert tool == {f"forecast_{part}" for part in parts_of("forecast")}
-    assert {one.name for one in fields(Beside)} == set(by_door)
+    assert {one.name for one in fields(AnswerOptions)} == set(by_door)
 
 
 @pytest.mark.parametrize(("asked", "told"), [("?rate=0.1&rows=200", (0.1, 200.0)), ("", None)])

@@ -1,4 +1,4 @@
-"""The options of exams and gates, declared once: fields of `Wanted` and `WantedLoop`; of an answer, fields of `Beside`.
+"""The options of exams and gates, declared once: fields of `Wanted` and `WantedLoop`; of an answer, fields of `AnswerOptions`.
 
 A field has the option's name, type and default. The commands make their arguments from them, the functions in Python have
 parameters of the same names and defaults, and `modelsel_exam.terms` says what goes together. Who asks by HTTP or by the Model
@@ -68,7 +68,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Beside:
+class AnswerOptions:
     """What an asker may say beside the predictions: of an answer to an exam a forecast, of a proposal to a gate a veto."""
 
     forecast: tuple[float, float] | None = option(
@@ -94,7 +94,7 @@ def of_gates() -> Iterator["Field[Any]"]:
 
 def of_answers(name: str) -> Iterator["Field[Any]"]:
     """The option of an answer, by its name."""
-    return (one for one in fields(Beside) if one.name == name)
+    return (one for one in fields(AnswerOptions) if one.name == name)
 
 
 def parts_of(name: str) -> tuple[str, ...]:
