@@ -322,8 +322,8 @@ class PoolSettings:
 
     kind: str
     n_jobs: int | None = whole(None, least=-1, help="workers; null or -1: as many as there are cores")
-    scheduler: str | None = plain(None, help="dask: tcp://host:port; null: a local cluster")
-    wait: float = number(60.0, least=0.0, help="dask: seconds to wait for the workers of a scheduler")
+    scheduler: str | None = plain(None, help="tcp://host:port (dask), host:port (ray), spark://host:port; null: here")
+    wait: float = number(60.0, least=0.0, help="seconds to wait for the workers of a scheduler")
 
     def problems(self, limit: LimitSettings) -> tuple[Problem, ...]:
         """Problems of a pool: a package that is not installed, or a limit without `processes`, which alone can stop workers."""

@@ -115,7 +115,7 @@ def slowness() -> float:
 # The cost of a plan.
 
 BUDGET, SHARE = 0.8, 0.05  # seconds that trials may take once all is loaded, or this share of what the fits are expected to
-SHORT = 0.03  # seconds of a cell that is timed twice
+SHORT = 0.1  # seconds of a cell up to which the first of its kind is timed twice
 PER_CELL = 0.002  # seconds of a cell for journal and dispatch
 MEMBERS = 500  # candidates of a batch that are tried, at most
 STAND_INS = 5  # batches tried of a kind, at most
@@ -157,6 +157,7 @@ class Trials:
             first = work.plan.candidates[batch.members[0]]
             self._kinds.setdefault(f"{first.entry} {kind_of(first.learner)}", []).append(place)
         self._tried = [at for own in self._kinds.values() for at in own[:: -(-len(own) // STAND_INS)]]
+        self._kind_of = {at: kind for kind, own in self._kinds.items() for at in own}
         self._leading = [own[0] for own in self._kinds.values()]
         self._measured: list[Floats] = []
         self._shares: list[float] = []
@@ -167,10 +168,12 @@ class Trials:
         until = np.inf
         for place, sample in enumerate(self._samples):
             spent = np.full(len(self._work.plan.batches), np.nan)
+            begun: set[str] = set()  # kinds
             for at in self._in_turn(place):
                 last = self._measured[-1][at] * sample.share / self._shares[-1] if place > 1 else 0.0
                 if (at in self._leading and place < 2) or last <= until - time.thread_time():
-                    spent[at] = self._timed(sample, at, again=place > 0)
+                    spent[at] = self._timed(sample, at, again=place > 0 and self._kind_of[at] not in begun)
+                    begun.add(self._kind_of[at])
             self._measured.append(self._alike(spent) if place > 1 else spent)
             self._shares.append(sample.share)
             if place == 1 or (place == 0 and sample.share < self._samples[1].share):
@@ -212,7 +215,7 @@ class Trials:
         return BASE + left + max(self._pool.jobs * each, 4 * matrix + min(12 * matrix, SUMMED))
 
     def _timed(self, sample: Sample, at: int, again: bool) -> float:
-        """Seconds of a batch, a short one's the second time: the first may have loaded what only so many rows need."""
+        """Seconds of a batch; `again`, a short one's the second time: the first may have loaded what only so many rows need."""
         work, jobs = self._jobs(sample, at)
         took = _answer(work, jobs)
         if again and took < SHORT:

@@ -66,7 +66,7 @@ def test_a_scheduler_elsewhere_gives_the_answer_of_one_process(tmp_path, schedul
 
 
 def test_workers_are_waited_for_and_a_scheduler_without_any_is_said(tmp_path, monkeypatch, capfd):
-    monkeypatch.setattr(execution, "GONE_AFTER", 0.5)
+    monkeypatch.setattr(execution, "TOLD_AFTER", 0.5)
     refused = pytest.raises(ConfigurationError, match=r"MSEL-537: the Dask scheduler at .* has had no workers for 2 s")
     with cluster(tmp_path, workers=0) as (address, _), refused:
         study(tmp_path, SOME, pool=Pool("dask", 2, address, wait=2.0), name="alone")

@@ -23,7 +23,8 @@ from modelsel.core.types import Candidate
 from modelsel.kernels import stop
 from modelsel.runner.evaluation.context import CellJob, RunContext
 from modelsel.runner.evaluation.limits import CellLimits
-from modelsel.runner.execution.cluster import Cluster, open_pool
+from modelsel.runner.execution.cluster import Cluster
+from modelsel.runner.execution.pools import open_pool
 from modelsel.runner.execution.worker import (
     MANY,
     CellWorker,
@@ -52,7 +53,7 @@ class JobExecutor(Protocol):
 class Pool:
     """`n_jobs` workers, None or −1: as many as there are cores.
 
-    `scheduler` is the address of a Dask scheduler, and `wait` the seconds to wait for its workers.
+    `scheduler` is the address of a cluster, and `wait` the seconds to wait for its workers.
     """
 
     kind: str = "threads"

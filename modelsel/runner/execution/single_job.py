@@ -23,8 +23,9 @@ from modelsel.runner.evaluation.cell import unless_final
 from modelsel.runner.evaluation.cell_result import verdict
 from modelsel.runner.evaluation.heard import collect_warnings
 from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, no_limits
-from modelsel.runner.execution.cluster import Cluster, is_one_of, open_pool
+from modelsel.runner.execution.cluster import Cluster, is_one_of
 from modelsel.runner.execution.executors import Pool
+from modelsel.runner.execution.pools import open_pool
 from modelsel.runner.execution.worker import dump_beside, log_crashes, plain, receive_work, ship_work
 
 LOG = logging.getLogger("modelsel.study")  # goes to study.log

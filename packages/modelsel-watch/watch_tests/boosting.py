@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 
 import pytest
-from lightgbm import LGBMClassifier, LGBMRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from xgboost import XGBClassifier, XGBRegressor
 
+from tests.extras import needs
+
+lightgbm, xgboost = needs("lightgbm"), needs("xgboost")
 MODULES = (
     "basic_models",
     "callbacks",
@@ -44,8 +45,8 @@ def test_xgboost(body: Callable[..., object]) -> None:
 
 
 @parametrize_with_checks([
-    LGBMClassifier(n_estimators=3, n_jobs=1, verbose=-1), LGBMRegressor(n_estimators=3, n_jobs=1, verbose=-1),
-    XGBClassifier(n_estimators=3, n_jobs=1), XGBRegressor(n_estimators=3, n_jobs=1),
+    lightgbm.LGBMClassifier(n_estimators=3, n_jobs=1, verbose=-1), lightgbm.LGBMRegressor(n_estimators=3, n_jobs=1, verbose=-1),
+    xgboost.XGBClassifier(n_estimators=3, n_jobs=1), xgboost.XGBRegressor(n_estimators=3, n_jobs=1),
 ])  # fmt: skip
 def test_checks_of_estimators(estimator: object, check: Callable[[object], object]) -> None:
     check(estimator)
