@@ -7,7 +7,7 @@ import shlex
 import shutil
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from math import log, sqrt
 from pathlib import Path
 from types import SimpleNamespace
@@ -29,7 +29,7 @@ from modelsel.measure.error import Error
 from modelsel.statistics.paired import improvement
 from modelsel_exam import proposals
 from modelsel_exam.gates import LoopGate
-from modelsel_exam.options import WantedLoop, of_exams, of_gates, words_of
+from modelsel_exam.options import AnswerOptions, WantedLoop, of_exams, of_gates, words_of
 from modelsel_exam.proposals import LoopSession
 from modelsel_exam.terms import _of_loop
 from modelsel_watch.session import SealedRowsWarning
@@ -470,7 +470,7 @@ def test_the_skill_is_short_and_names_commands_options_and_functions_that_there_
         words = shlex.split(line, comments=True)[1:]
         assert words[0] in all_commands()
         module = "".join(Path(str(one.__file__)).read_text() for one in (module_of(words[0]), arguments))
-        module += "".join(f'"{word}"' for one in (*of_exams(), *of_gates()) for word in words_of(one))
+        module += "".join(f'"{word}"' for one in (*of_exams(), *of_gates(), *fields(AnswerOptions)) for word in words_of(one))
         assert all(f'"{word}"' in module for word in words if word.startswith("--")), line
         if words[0] in ("gate", "exam"):
             assert words[1] in module_of(words[0]).COMMANDS
