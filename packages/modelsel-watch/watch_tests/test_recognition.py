@@ -94,3 +94,14 @@ def test_what_is_no_table_of_rows_is_left_alone() -> None:
                pd.Series([1]), pd.DataFrame({"a": pd.to_datetime(["2020-01-01"]), "b": [1], "c": [2]}))  # fmt: skip
     for one in strange:
         assert not recogniser.sealed_in(one)
+
+
+def test_a_table_whose_cells_are_mappings_is_none_and_fails_no_hook(parts) -> None:
+    _, sealed, _, labels = parts
+    modelsel.watch(sealed, labels, name="numbers")
+    cells = np.full(sealed.shape, None, dtype=object)
+    cells[:] = [[{"a": value} for value in row] for row in sealed]
+    with modelsel.watching() as seen:
+        FunctionTransformer(lambda table: np.ones(len(table))[:, None]).fit_transform(pd.DataFrame(cells))
+    assert not seen.findings
+    assert not seen.failures
