@@ -230,7 +230,7 @@ def effective_rows(rows: int, weights: Floats | None) -> float:
 
 
 def summary(
-    scores: Floats, left: Integers, units: int, picked: Integers, winner: int, level: float, rows: float | None = None
+    scores: Floats, left: Integers, units: int, picked: Integers, winner: int, level: float = 0.95, rows: float | None = None
 ) -> Corrected:
     """Mean and interval of the out-of-bag scores that are defined; `left` of `units` were out of bag in each resample.
 

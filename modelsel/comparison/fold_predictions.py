@@ -49,7 +49,6 @@ def bbc_of_folds(
     groups: Integers | None = None,
     weights: Floats | None = None,
     rng: np.random.Generator,
-    level: float = 0.95,
     resamples: int | None = None,
     beside: Mapping[str, BaseMeasure] = NONE,
     repeated: Mapping[int, Repeated] = NOBODY,
@@ -96,8 +95,8 @@ def bbc_of_folds(
     if not np.isfinite(scores).any():
         return None
     worth = effective_rows(len(rows), None if weights is None else weights[rows]) if measure.zero_one else None
-    found = summary(np.array(scores), np.array(left), size, np.array(picked), winner, level, worth)
-    found = replace(found, alone=again.worth(level))
+    found = summary(np.array(scores), np.array(left), size, np.array(picked), winner, rows=worth)
+    found = replace(found, alone=again.worth())
     means = {name: _mean(np.array(values)) for name, values in reached.items()}
     return replace(found, reached=means, feasible=len(picked) / tried) if beside else found
 
@@ -117,11 +116,11 @@ class _Again:
             self._reached[one].append(own[0])
         return found
 
-    def worth(self, level: float) -> dict[int, Corrected]:
+    def worth(self) -> dict[int, Corrected]:
         """Sum up what each is worth, by percentiles."""
         each = {one: np.array(scores) for one, scores in self._reached.items() if np.isfinite(scores).any()}
         nobody = {one: np.zeros(len(scores), np.int64) for one, scores in each.items()}
-        return {one: summary(scores, nobody[one], 0, nobody[one] + one, one, level) for one, scores in each.items()}
+        return {one: summary(scores, nobody[one], 0, nobody[one] + one, one) for one, scores in each.items()}
 
 
 def _with(scores: Sequence[float], made: Sequence[Sequence[float] | None], which: int) -> list[float]:

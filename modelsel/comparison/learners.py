@@ -63,7 +63,11 @@ class OverSets:
     higher_is_better: bool
 
 
-def over_sets(runs: Sequence[ComparedRun], rope: float = 0.01, alpha: float = 0.05) -> OverSets:
+ALPHA = 0.05  # level of all tests
+LISTED = 8  # learners that a sentence names
+
+
+def over_sets(runs: Sequence[ComparedRun], rope: float = 0.01) -> OverSets:
     """Compare the learners that all runs share, in the order of their mean ranks; each run is one data set.
 
     Scores of numbers are shares of what the mean scores: units of two targets are not compared.
@@ -73,27 +77,27 @@ def over_sets(runs: Sequence[ComparedRun], rope: float = 0.01, alpha: float = 0.
     learners = _best_first(runs)
     table = _means(runs, learners)
     ranked = friedman(table, runs[0].higher_is_better)
-    difference = critical_difference(len(learners), len(runs), alpha)
+    difference = critical_difference(len(learners), len(runs), ALPHA)
     return OverSets(
         data=tuple(run.data for run in runs), learners=learners, measure=measure, table=table, friedman=ranked,
         difference=difference, bars=cliques(ranked.ranks, difference), pairs=_pairs(runs, table, learners, ranked.ranks, rope),
-        won=duels(runs, learners, alpha), sizes=np.array([[run.of(name).complexity for name in learners] for run in runs]),
+        won=duels(runs, learners), sizes=np.array([[run.of(name).complexity for name in learners] for run in runs]),
         unit=_unit(runs, learners), left_out=incomplete_learners(runs),
         chosen=any(best.tried > 1 for run in runs for best in run.best), higher_is_better=runs[0].higher_is_better,
     )  # fmt: skip
 
 
-def sentences_over_sets(of: OverSets, rope: float = 0.01, alpha: float = 0.05) -> tuple[str, ...]:
+def sentences_over_sets(of: OverSets, rope: float = 0.01) -> tuple[str, ...]:
     """Put the comparison into sentences that can be quoted."""
     ranks = ", ".join(f"{name} {rank:.2f}" for name, rank in zip(of.learners, of.friedman.ranks))
     return (
         f"Mean ranks by {of.measure} over {len(of.data)} data sets (1 is best): {ranks}.",
         f"Friedman's test with Iman–Davenport's correction: F = {_f(of.friedman.f)}, {_p(of.friedman.f_p)}: the learners "
-        f"{'differ' if of.friedman.f_p <= alpha else 'are not told apart'} at {alpha:g}.",
-        f"Nemenyi's critical difference of mean ranks at {alpha:g} is {of.difference:.2f}.",
+        f"{'differ' if of.friedman.f_p <= ALPHA else 'are not told apart'} at {ALPHA:g}.",
+        f"Nemenyi's critical difference of mean ranks at {ALPHA:g} is {of.difference:.2f}.",
         *(f"Not told apart by Nemenyi's test: {', '.join(of.learners[i] for i in bar)}." for bar in of.bars),
-        *_pair_sentences(of, rope, alpha),
-        *_too_few(len(of.data), len(of.pairs), alpha),
+        *_pair_sentences(of, rope),
+        *_too_few(len(of.data), len(of.pairs)),
         *_zeros(of.pairs),
         *(f"Left out: {name}, which has no score on {', '.join(data)}." for name, data in of.left_out.items()),
         *(_CHOSEN for _ in range(of.chosen)),
@@ -112,13 +116,13 @@ def answer_over_sets(of: OverSets) -> tuple[str, ...]:
     )
 
 
-def answer_over_folds(pairs: Sequence["FoldPair"], runs: Sequence[ComparedRun], alpha: float = 0.05) -> tuple[str, ...]:
+def answer_over_folds(pairs: Sequence["FoldPair"], runs: Sequence[ComparedRun]) -> tuple[str, ...]:
     """Say which learner has the best mean, and from which others the folds tell it apart (corrected t, Holm)."""
     named, sign = name_learners(runs), 1 if runs[0].higher_is_better else -1
     order = sorted(named, key=lambda name: -sign * named[name].mean)
     best = order[0]
     told = {pair.first if pair.second == best else pair.second for pair in pairs
-            if best in (pair.first, pair.second) and pair.adjusted <= alpha}  # fmt: skip
+            if best in (pair.first, pair.second) and pair.adjusted <= ALPHA}  # fmt: skip
     return (f"{best} has the best mean {runs[0].measure}, {named[best].mean:.4f}.", *_say_apart(order, best, told))
 
 
@@ -131,14 +135,14 @@ def _say_apart(names: Sequence[str], best: str, told: Collection[str]) -> Iterat
         yield f"It is not told apart from {_list_names(alike)}: any of them may be as good."
 
 
-def _list_names(names: Sequence[str], most: int = 8) -> str:
+def _list_names(names: Sequence[str]) -> str:
     """List names; of very many the first, and how many more.
 
     >>> _list_names("abc"), _list_names("abcdefghij")
     ('a, b, c', 'a, b, c, d, e, f, g, h and 2 others')
     """
-    more = f" and {len(names) - most} others" if len(names) > most + 1 else ""
-    return f"{', '.join(names[:most] if more else names)}{more}"
+    more = f" and {len(names) - LISTED} others" if len(names) > LISTED + 1 else ""
+    return f"{', '.join(names[:LISTED] if more else names)}{more}"
 
 
 _CHOSEN = (
@@ -146,9 +150,9 @@ _CHOSEN = (
 )
 
 
-def _pair_sentences(of: OverSets, rope: float, alpha: float) -> Iterator[str]:
+def _pair_sentences(of: OverSets, rope: float) -> Iterator[str]:
     """A sentence per pair that Wilcoxon's test tells apart, and one for all others."""
-    pairs, told = of.pairs, [pair for pair in of.pairs if pair.adjusted <= alpha]
+    pairs, told = of.pairs, [pair for pair in of.pairs if pair.adjusted <= ALPHA]
     for pair in told:
         better, worse = (pair.first, pair.second) if (pair.median > 0) != of.higher_is_better else (pair.second, pair.first)
         yield (
@@ -157,13 +161,13 @@ def _pair_sentences(of: OverSets, rope: float, alpha: float) -> Iterator[str]:
         )
     if len(told) < len(pairs):
         others = f"{len(pairs) - len(told)} of {len(pairs)} pairs"
-        yield f"Not told apart by Wilcoxon's test with Holm's correction at {alpha:g}: {others}."
+        yield f"Not told apart by Wilcoxon's test with Holm's correction at {ALPHA:g}: {others}."
 
 
-def _too_few(sets: int, pairs: int, alpha: float) -> Iterator[str]:
+def _too_few(sets: int, pairs: int) -> Iterator[str]:
     """Say where data sets are too few: Wilcoxon's smallest p-value over n of them is 2^(1 − n)."""
     least = 2.0 ** (1 - sets)
-    if least * pairs > alpha:
+    if least * pairs > ALPHA:
         yield f"{sets} data sets are too few for that test of {pairs} pairs: its smallest p-value is {least:.4f}."
 
 
@@ -238,21 +242,21 @@ def _zeros(pairs: Sequence[SetPair]) -> Iterator[str]:
 # test over data sets: they show where the ranks come from. A data set that was judged by one fold tells nobody apart.
 
 
-def duels(runs: Sequence[ComparedRun], learners: Sequence[str], alpha: float = 0.05) -> Integers:
+def duels(runs: Sequence[ComparedRun], learners: Sequence[str]) -> Integers:
     """Learners × learners: the number of data sets on which the row's learner is told apart as better than the column's."""
     won = np.zeros((len(learners), len(learners)), np.int64)
     for run in runs:
         folds = np.array([run.of(name).folds for name in learners])
         if folds.shape[1] > 1:
-            won += _won(-folds if run.higher_is_better else folds, run.ratio, alpha)
+            won += _won(-folds if run.higher_is_better else folds, run.ratio)
     return won
 
 
-def _won(cost: Floats, ratio: float, alpha: float) -> Integers:
+def _won(cost: Floats, ratio: float) -> Integers:
     """Mark which learner beats which after the corrected t-test with Holm's adjustment."""
     first, second = np.array(list(combinations(range(len(cost)), 2))).T
     test = corrected_t(np.round(cost[second] - cost[first], 12), ratio)
-    told = holm(test.p) <= alpha
+    told = holm(test.p) <= ALPHA
     won = np.zeros((len(cost), len(cost)), np.int64)
     won[first, second] = told & (test.mean > 0)
     won[second, first] = told & (test.mean < 0)
@@ -276,7 +280,7 @@ class FoldPair:
     posterior: Posterior
 
 
-def over_folds(runs: Sequence[ComparedRun], rope: float = 0.01, level: float = 0.95) -> tuple[FoldPair, ...]:
+def over_folds(runs: Sequence[ComparedRun], rope: float = 0.01) -> tuple[FoldPair, ...]:
     """All pairs of learners of runs on the same rows and folds; ConfigurationError for a single fold.
 
     `rope` is half the width of the region of practical equivalence, in units of the score.
@@ -288,7 +292,7 @@ def over_folds(runs: Sequence[ComparedRun], rope: float = 0.01, level: float = 0
     ratio = runs[0].ratio
     names = list(combinations(learners, 2))
     differences = [round_to_scale(learners[b].folds - learners[a].folds, runs[0].scale) for a, b in names]
-    test = corrected_t(np.array(differences), ratio, level)
+    test = corrected_t(np.array(differences), ratio)
     return tuple(
         FoldPair(a, b, float(mean), float(low), float(high), float(p), float(adjusted), bayes_correlated(d, ratio, rope))
         for (a, b), d, mean, low, high, p, adjusted in zip(
@@ -297,13 +301,11 @@ def over_folds(runs: Sequence[ComparedRun], rope: float = 0.01, level: float = 0
     )
 
 
-def sentences_over_folds(
-    pairs: Sequence[FoldPair], runs: Sequence[ComparedRun], rope: float = 0.01, alpha: float = 0.05
-) -> tuple[str, ...]:
+def sentences_over_folds(pairs: Sequence[FoldPair], runs: Sequence[ComparedRun], rope: float = 0.01) -> tuple[str, ...]:
     """Put the comparison into sentences that can be quoted; differences are told as the better one's advantage."""
     return tuple(
         f"{_advantage(pair, runs[0])}; {_p(pair.p)}, Holm {_p(pair.adjusted)}: "
-        f"{'told apart' if pair.adjusted <= alpha else 'not told apart'}; "
+        f"{'told apart' if pair.adjusted <= ALPHA else 'not told apart'}; "
         f"practically equal (within {rope:g}) with probability {pair.posterior.within:.2f}"
         for pair in pairs
     )

@@ -56,14 +56,14 @@ class NestedResult:
         }  # fmt: skip
 
 
-def sum_up_outer(scores: ArrayLike, ratio: float, winners: Sequence[str], level: float = 0.95) -> NestedResult:
+def sum_up_outer(scores: ArrayLike, ratio: float, winners: Sequence[str]) -> NestedResult:
     """Sum up outer folds: the score of each fold's own winner on its assessment rows, and who it was.
 
     `ratio` is n_test / n_train of the outer scheme. `winners` are names that mean the same in every fold: for a family
     whose members depend on the rows (pruning strengths), the number of leaves or the entry, not the candidate id.
     """
     each = np.asarray(scores, np.float64)
-    interval = corrected_t(each, ratio, level)
+    interval = corrected_t(each, ratio)
     most = Counter(winners).most_common(1)[0][1]
     return NestedResult(
         mean=float(interval.mean), low=float(interval.low), high=float(interval.high),

@@ -7,7 +7,6 @@ is read off a shared fit. A fitted estimator is not written down (that would tak
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from functools import cache
 from typing import Any, ClassVar
 
@@ -25,6 +24,7 @@ from modelsel.core.types import (
     Outputs,
     Table,
 )
+from modelsel.foreign.allowed import near
 from modelsel.foreign.interface import decides, scores_of
 from modelsel.foreign.libraries import takes_weights, told_on_sparse
 from modelsel.foreign.parameters import Params
@@ -72,12 +72,12 @@ class Sklearn(BaseLearner):
         """Yield what is wrong with the estimator's name and parameters, or with weights that it cannot take."""
         kind = _classifiers().get(self.estimator)
         if kind is None:
-            yield f"scikit-learn has no classifier {self.estimator!r}{_suggest(self.estimator, _classifiers())}"
+            yield f"scikit-learn has no classifier {self.estimator!r}{near(self.estimator, _classifiers())}"
             return
         known = _parameters(kind)
         for name in self.params:
             if name not in known:
-                yield f"{self.estimator} has no parameter {name!r}{_suggest(name, known)}"
+                yield f"{self.estimator} has no parameter {name!r}{near(name, known)}"
         try:
             made = kind(**{name: value for name, value in self.params.items() if name in known})
         except TypeError:
@@ -211,8 +211,3 @@ def _version() -> str:
     import sklearn
 
     return str(sklearn.__version__)
-
-
-def _suggest(name: str, known: Iterable[str]) -> str:
-    close = get_close_matches(name, list(known), 1)
-    return f"; did you mean {close[0]!r}?" if close else ""

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import ClassVar
 
 import numpy as np
 
 from modelsel.core.spec import plain
 from modelsel.core.types import Description, Integers, Table, Task, names
+from modelsel.foreign.allowed import near
 from modelsel.preparer.base import BasePreparer, Chosen, restore_columns
 
 
@@ -30,8 +30,7 @@ class SelectNamed(BasePreparer):
         known = () if task is None else names(task.features)
         for name in self.features:
             if known and name not in known:
-                close = get_close_matches(name, known, 1)
-                yield f"there is no feature {name!r}" + (f"; did you mean {close[0]!r}?" if close else f": {', '.join(known)}")
+                yield f"there is no feature {name!r}" + (near(name, known) or f": {', '.join(known)}")
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "Names":
         return Names(names(task.features))

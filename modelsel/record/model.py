@@ -362,11 +362,11 @@ DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # a signature of thousan
 EXAMPLE, SERVING = "input_example.json", "serving_input_example.json"
 
 
-def flavor_files(final: FinalModel, version: str, now: datetime | None = None) -> dict[str, str]:
+def flavor_files(final: FinalModel, version: str) -> dict[str, str]:
     """File name to text, for everything beside `data/`."""
     example = {"columns": [feature.name for feature in final.features], "data": example_rows(final)}
     return {
-        "MLmodel": yaml.dump(mlmodel(final, now or datetime.now(UTC)), Dumper=DUMPER, sort_keys=True, width=100),
+        "MLmodel": yaml.dump(mlmodel(final, datetime.now(UTC)), Dumper=DUMPER, sort_keys=True, width=100),
         "requirements.txt": "".join(f"{line}\n" for line in (f"modelsel=={version}", *_needed_packages(), *_libraries(final))),
         "python_env.yaml": yaml.safe_dump(
             {"python": platform.python_version(), "build_dependencies": ["pip"], "dependencies": ["-r requirements.txt"]},

@@ -115,8 +115,8 @@ class Plot:
         if label:
             self.text((scale.start + scale.end) / 2, bottom + 31, label, "label", "middle")
 
-    def axis_left(self, scale: Scale, left: float, right: float, most: int = 5) -> None:
-        for tick in scale.ticks(most):
+    def axis_left(self, scale: Scale, left: float, right: float) -> None:
+        for tick in scale.ticks(5):
             self.line(left, scale(tick), right, scale(tick))
             self.text(left - 6, scale(tick) + 4, label_of(tick), "tick", "end")
 
@@ -214,9 +214,7 @@ FILE = (
 )
 
 
-def diagram(
-    learners: Sequence[str], ranks: Floats, difference: float, bars: Sequence[Sequence[int]], sets: int, alpha: float = 0.05
-) -> Plot:
+def diagram(learners: Sequence[str], ranks: Floats, difference: float, bars: Sequence[Sequence[int]], sets: int) -> Plot:
     """The picture of mean `ranks` (1 is best) over `sets` data sets; `bars` hold positions of learners."""
     k = len(learners)
     leads = AXIS + 14 + 10 * len(bars)
@@ -233,9 +231,7 @@ def diagram(
     for side, half in ((1, order[:right]), (-1, order[: right - 1 : -1])):
         for row, at in zip(count(), half):
             _lead(plot, _short(learners[at]), float(ranks[at]), k, leads + ROW * row + 12, side)
-    words = (
-        f"mean ranks over {sets} data sets, better to the right; bars join what Nemenyi's test at {alpha:g} does not tell apart"
-    )
+    words = f"mean ranks over {sets} data sets, better to the right; bars join what Nemenyi's test at 0.05 does not tell apart"
     plot.text(WIDTH / 2, height - 8, words, "label", "middle")
     return plot
 

@@ -76,13 +76,13 @@ def sections(folder: RunFolder) -> list[dict[str, object]]:
 def _conforming(kept: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The facts of each show; ValueError where they are not of the type that its `text` asks for."""
     for name, one in kept.items():
-        conforming(Asked, one)
+        conforming(ShowFacts, one)
         if name in SHOWS and "reason" not in one:
             conforming(get_type_hints(_show(name).text)["one"], {key: value for key, value in one.items() if key != "asked"})
         yield name, one
 
 
-class Asked(TypedDict):
+class ShowFacts(TypedDict):
     """What every show has: whether it was asked for, and the reason why there is nothing to show."""
 
     asked: bool

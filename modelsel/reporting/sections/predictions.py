@@ -162,8 +162,11 @@ def _square(title: str, below: str) -> tuple[Plot, Scale, Scale]:
     return plot, across, up
 
 
-def _thin(x: Floats, y: Floats, most: int = 300) -> list[tuple[float, float]]:
-    keep = np.unique(np.linspace(0, len(x) - 1, min(most, len(x))).astype(np.int64))
+POINTS = 300  # of a curve
+
+
+def _thin(x: Floats, y: Floats) -> list[tuple[float, float]]:
+    keep = np.unique(np.linspace(0, len(x) - 1, min(POINTS, len(x))).astype(np.int64))
     return [(float(x[i]), float(y[i])) for i in keep]
 
 
