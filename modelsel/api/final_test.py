@@ -40,8 +40,8 @@ def open_test(
     model = ready(folder, progress.say, sealing.development)
     assessed = folder.assessed()
     chosen = summarise_selection(
-        outcome.winner["id"], outcome.winner["cv"]["mean"], assessed, outcome.candidates["distinct"],
-        float(outcome.scheme.get("trained", 1.0)), sealing.measure,
+        outcome.winner.id, outcome.winner.cv.mean, assessed, outcome.candidates.distinct,
+        float(outcome.scheme.trained), sealing.measure,
     )  # fmt: skip
     scores = sealing.measure.needs_scores
     seen = out_of_fold(assessed, sealing)
@@ -51,11 +51,11 @@ def open_test(
     result = gate.look(ask)
     with keep_answer(result) as released:
         released.test = result = word_answer(result, sealing.measure)
-        tested = replace(outcome, test=_keep_first_price(outcome.test, result))
+        tested = outcome.but(test=_keep_first_price(outcome.test, result))
         folder.amend(tested, audit(gate, sealing))
         page.write(folder)
         tracker.finish()
-    return replace(tested, folder=str(folder.path))
+    return tested.but(folder=str(folder.path))
 
 
 def reseal(folder: RunFolder) -> tuple[Any, TestSetDeclaration]:
@@ -66,7 +66,7 @@ def reseal(folder: RunFolder) -> tuple[Any, TestSetDeclaration]:
         task = parts.dataset.load().task
     partition = parts.split.partition(task)
     development, test = (
-        weigh_as_recorded(task.take(rows), outcome.task.get("weights")) for rows in (partition.development, partition.test)
+        weigh_as_recorded(task.take(rows), outcome.task.weights) for rows in (partition.development, partition.test)
     )
     ConfigurationError.raise_if(_untestable(outcome, development, len(partition.test), folder))
     return parts, TestSetDeclaration(
@@ -86,7 +86,7 @@ def _keep_first_price(first: TestResult | None, result: TestResult) -> TestResul
 
 def _untestable(outcome: StudySummary, development: Task, sealed: int, folder: RunFolder) -> Iterator[Problem]:
     """Yield the reasons why a recorded study cannot be tested now."""
-    if development.fingerprint != outcome.task["fingerprint"]:
+    if development.fingerprint != outcome.task.fingerprint:
         yield Problem("MSEL-801", "the data are not those of the study", str(folder.path), "run the study again")
     if not sealed:
         yield Problem("MSEL-802", "the study sealed no rows", str(folder.path), "run it with split=random")

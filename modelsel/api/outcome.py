@@ -145,7 +145,7 @@ class Outcome(core.StudySummary):
         >>> isinstance(outcome.explanation, dict)
         True
         """
-        return self._folder.explanation()
+        return self._folder.explanation().written()
 
     @cached_property
     def classes(self) -> NDArray[Any]:
@@ -156,7 +156,7 @@ class Outcome(core.StudySummary):
         >>> outcome.classes.tolist()
         ['No', 'Yes']
         """
-        return labels(self.task.get("classes", ()), content.target(self._folder))
+        return labels(self.task.classes, content.target(self._folder))
 
     @cached_property
     def model(self) -> StudyClassifier | StudyRegressor:
@@ -171,7 +171,7 @@ class Outcome(core.StudySummary):
         from modelsel.runner.final_fit import Final
 
         predictor = ready(self._folder, progress().say)
-        won = self._row(self.winner["id"])
+        won = self._row(self.winner.id)
         kinds = [step["kind"] for step in specification(won).get("preparer", ())] if predictor.steps else []
         steps = tuple(zip(kinds, predictor.steps, strict=True))
         kind = getattr(predictor.model, "made_by", won.learner)  # a learner around that of the row
@@ -212,7 +212,7 @@ class Outcome(core.StudySummary):
         >>> outcome.candidate().learner
         'tree'
         """
-        return StudyCandidate(self._row(id or self.winner["id"]), self._folder, lambda: self.classes, self._fit_candidate)
+        return StudyCandidate(self._row(id or self.winner.id), self._folder, lambda: self.classes, self._fit_candidate)
 
     def open_test(self, category: str = "", text: str = "") -> "Outcome":
         """Look once at the sealed test rows, under the study's policy.
@@ -261,7 +261,7 @@ class Outcome(core.StudySummary):
         """
         from modelsel.api.results.audit import audit_report
 
-        return audit_report(self.folder)
+        return audit_report(self.folder).written()
 
     def methods(self) -> str:
         """Describe the study in a paragraph for a paper: rows, candidates, scheme, rule, correction, looks, interval.
@@ -463,8 +463,8 @@ class Outcome(core.StudySummary):
 
     def __repr__(self) -> str:
         won = self.winner
-        name = f"{won.get('entry') or won['learner']} {won['id'][:8]}"
-        return f"<Outcome {self.study}: {name}, {self.measure} {won['cv']['mean']:.4g}>"
+        name = f"{won.name} {won.id[:8]}"
+        return f"<Outcome {self.study}: {name}, {self.measure} {won.cv.mean:.4g}>"
 
     def _repr_html_(self) -> str:
         from modelsel.reporting.picture import card

@@ -10,18 +10,18 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 from urllib.error import URLError
 from urllib.request import Request, urlopen
 
 from modelsel.config.build import reopen
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError, StoreError
+from modelsel.core.facts import Facts
 from modelsel.core.fingerprint import canonical
 from modelsel.core.satellites import part
 from modelsel.guard.access.apart import CLOSING
 from modelsel.guard.facts import (
     ExamConfig,
-    Facts,
     LaterPlace,
     Limits,
     Look,
@@ -30,13 +30,11 @@ from modelsel.guard.facts import (
     Reveal,
     Seal,
     StatedAnswer,
-    many,
 )
 from modelsel.guard.gate import Gate
 from modelsel.guard.reporting.audit import StandingLook, looks
 from modelsel.ledger.entry import LedgerEntry, heads
 from modelsel.record.agreement import disagreements
-from modelsel.record.documents import audit_of
 from modelsel.record.folder import RunFolder
 
 FORMAT, WHAT = "modelsel certificate 1", "modelsel.certificate.v1 "
@@ -64,10 +62,6 @@ class Certified:
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Claim(Facts):
     """A certificate's statement about a look: its intent, its answer, and whose answer to an exam it is."""
-
-    NESTED: ClassVar = {
-        "answers": many(StatedAnswer.read), "verdicts": many(PairVerdict.read), "superseded": LaterPlace.read,
-    }  # fmt: skip
 
     intent: str
     look: int
@@ -123,10 +117,10 @@ def _of_run(run: str, root: Path | None) -> Certified:
     folder = RunFolder.open(run, root)
     outcome, config = folder.outcome(), folder.config()
     fix = "take the file from a backup, or run the study again"
-    RefusedError.raise_if(Problem("MSEL-954", one["message"], str(folder.path), fix) for one in disagreements(folder))
+    RefusedError.raise_if(Problem("MSEL-954", one.message, str(folder.path), fix) for one in disagreements(folder))
     gate = Gate(reopen(config, "guard").guard, folder.project(config))
-    audit = audit_of(folder.details())
-    sets = [one["id"] for one in (audit.get("test_sets", ()) if audit else ())]
+    audit = folder.details().audited
+    sets = [one.id for one in (audit.test_sets if audit else ())]
     test = outcome.test
     score = None if test is None else (test.beside or {}).get("score", test.released)
     made = [
@@ -135,7 +129,7 @@ def _of_run(run: str, root: Path | None) -> Certified:
         and (look.answer.score, look.answer.errors) == (score, test.errors)
     ]  # fmt: skip
     made.sort(key=lambda look: look.spec_id != outcome.spec_id)  # a merged ledger may hold two of one number
-    declared = {"candidates": dict(outcome.candidates), "winner": outcome.winner["id"], "measure": outcome.measure}
+    declared = {"candidates": dict(outcome.candidates), "winner": outcome.winner.id, "measure": outcome.measure}
     about = {"study": outcome.study, "spec_id": outcome.spec_id, "task": dict(outcome.task), "declared": declared}
     return Certified(gate, "run", outcome.study, made[:1], about)
 

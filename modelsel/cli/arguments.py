@@ -93,7 +93,7 @@ def warn_of_changes(folder: "RunFolder") -> None:
     from modelsel.record.agreement import disagreements
 
     for finding in disagreements(folder):
-        print(f"{finding['code']} (high): {finding['message']}, {folder.path}; {finding['do']}", file=sys.stderr)
+        print(f"{finding.code} (high): {finding.message}, {folder.path}; {finding.do}", file=sys.stderr)
 
 
 def _parser(name: str, command: Command) -> Arguments:

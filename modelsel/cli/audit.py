@@ -9,7 +9,7 @@ from modelsel.cli.arguments import LEVELS, RUN_HELP, Arguments
 from modelsel.core.system.disk import writing
 
 if TYPE_CHECKING:  # a command imports what it needs
-    from modelsel.guard.reporting.report import AuditShape
+    from modelsel.guard.reporting.report import AuditReport
 
 
 def main(words: Sequence[str]) -> int:
@@ -38,12 +38,12 @@ def main(words: Sequence[str]) -> int:
     return code_of(report, args.fail_on)
 
 
-def _show(report: "AuditShape", as_json: bool, whole: bool) -> None:
+def _show(report: "AuditReport", as_json: bool, whole: bool) -> None:
     """Print the first screen, the whole as Markdown, or all of it as data."""
     if as_json:
         from modelsel.guard.reporting.page import reforms
 
-        print(json.dumps({**report, "reforms": reforms(report)}, indent=1, ensure_ascii=False))
+        print(json.dumps(report.but(reforms=reforms(report)).written(), indent=1, ensure_ascii=False))
     elif whole:
         from modelsel.guard.reporting.page import markdown
 
@@ -54,7 +54,7 @@ def _show(report: "AuditShape", as_json: bool, whole: bool) -> None:
         print(audit_screen(report))
 
 
-def _write(report: "AuditShape", page: Path) -> None:
+def _write(report: "AuditReport", page: Path) -> None:
     """Write the whole audit, as Markdown or as a page by the ending of the file."""
     from modelsel.guard.reporting.page import html, markdown
 

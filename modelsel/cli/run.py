@@ -37,11 +37,11 @@ def study(words: tuple[str, ...], config: Config, swept: bool, verbose: bool = F
     outcome = perform(replace(config, final_test=False) if swept else config, progress(), ("modelsel", "run", *words))
     folder = RunFolder.open(outcome.folder)
     if shown := text(folder):
-        print(f"== {outcome.task['name']} ==\n\n{shown}" if swept else shown)
+        print(f"== {outcome.task.name} ==\n\n{shown}" if swept else shown)
     said = verdict(folder) if verbose else brief(folder)
     print(said if not swept else outcome.folder, file=sys.stderr if swept else sys.stdout)
     place = str(Path(outcome.folder).absolute())
-    return JobDone(code_of(outcome), outcome.winner["cv"]["mean"], place, swept and _opens(config, outcome))
+    return JobDone(code_of(outcome), outcome.winner.cv.mean, place, swept and _opens(config, outcome))
 
 
 def _of_memory() -> list[str]:

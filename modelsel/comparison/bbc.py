@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import ndtri
 
+from modelsel.core.facts import UNSTATED
 from modelsel.core.fingerprint import generator
-from modelsel.core.outcome import CorrectedBy, CorrectedShape
+from modelsel.core.outcome import CorrectedBy, CorrectedFacts
 from modelsel.core.types import Booleans, Floats, Integers, Resampling, Scoreboard, Task
 from modelsel.measure.base import BaseMeasure
 from modelsel.rule.base import BaseRule
@@ -130,15 +131,12 @@ class Corrected:
     feasible: float = 1.0
     alone: Mapping[int, "Corrected"] = field(default_factory=dict)
 
-    def to_dict(self) -> CorrectedShape:
+    def to_dict(self) -> CorrectedFacts:
         """The estimate as it is written."""
-        own: CorrectedShape = {
-            "method": self.method, "mean": self.mean, "low": self.low, "high": self.high, "same": self.same,
-            "resamples": self.resamples,
-        }  # fmt: skip
-        if self.reached:
-            own["reached"], own["feasible"] = dict(self.reached), self.feasible
-        return own
+        return CorrectedFacts(
+            method=self.method, mean=self.mean, low=self.low, high=self.high, same=self.same, resamples=self.resamples,
+            reached=dict(self.reached) or UNSTATED, feasible=self.feasible if self.reached else UNSTATED,
+        )  # fmt: skip
 
 
 class Repeated(Protocol):

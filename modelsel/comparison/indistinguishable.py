@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.selection import Losses, Selection
 from modelsel.core.types import Booleans, Floats, Integers, Resampling, Scoreboard
-from modelsel.record.documents import PairShape
+from modelsel.record.documents import PairFacts
 from modelsel.runner.results import standard_error
 from modelsel.statistics.confidence_set import differences, every_best, may_be_best, resample
 from modelsel.statistics.paired import Paired, corrected_t, five_by_two_f, holm, mcnemar, paired_t, unit_t
@@ -162,7 +162,7 @@ def place(which: Integers, position: int) -> int:
 # picked as the best of many, so that even the adjusted p-values are on the small side.
 
 
-def pairs(selection: Selection, resampling: Resampling, groups: Integers | None = None) -> tuple[PairShape, ...]:
+def pairs(selection: Selection, resampling: Resampling, groups: Integers | None = None) -> tuple[PairFacts, ...]:
     """The winner against each other candidate of `selection.assessed`; none where a single fold has no row losses.
 
     Rows of one of the `groups` are one unit.
@@ -178,7 +178,7 @@ def pairs(selection: Selection, resampling: Resampling, groups: Integers | None 
     if (repeats := _five_by_two(resampling)) is not None:
         p, method = _combined_p_values(board, winner, others, repeats), "5 × 2 cv F"
     return tuple(
-        PairShape(
+        PairFacts(
             first=board.ids[winner],
             second=board.ids[other],
             difference=float(mean),

@@ -20,7 +20,7 @@ from modelsel.rule.best import Best
 def correct_best(outcomes: Sequence[StudySummary]) -> Corrected | str:
     """Correct the score of the best of these studies for the choice among them; or say why there is no correction."""
     first = outcomes[0]
-    if len({(each.task["fingerprint"], each.measure, str(each.scheme["fingerprint"])) for each in outcomes}) > 1:
+    if len({(each.task.fingerprint, each.measure, str(each.scheme.fingerprint)) for each in outcomes}) > 1:
         return "the jobs do not share rows, folds and measure"
     if not getattr(class_of("measure", first.measure), "over_rows", False):
         return f"{first.measure} is not a mean over rows"
@@ -32,8 +32,8 @@ def correct_best(outcomes: Sequence[StudySummary]) -> Corrected | str:
     if any(column is None for column in columns):
         return "not every job's winner has its losses on record"
     losses = np.stack([column for column in columns if column is not None], axis=1)
-    board = _board(outcomes, bool(folders[0].details().get("higher_is_better")))
-    rng = generator(first.seed, str(first.scheme["fingerprint"]), "jobs of a sweep")
+    board = _board(outcomes, bool(folders[0].details().higher_is_better))
+    rng = generator(first.seed, str(first.scheme.fingerprint), "jobs of a sweep")
     found = bbc(losses, board, Best(), winner=Best().choose(board), rng=rng, zero_one=first.measure == "error")
     return "fewer than two rows were assessed" if found is None else found
 
@@ -41,21 +41,21 @@ def correct_best(outcomes: Sequence[StudySummary]) -> Corrected | str:
 def _winner_losses(folder: RunFolder, outcome: StudySummary) -> "np.ndarray[tuple[int], np.dtype[np.float64]] | None":
     """The out-of-fold losses of a study's winner; None where they are not on record."""
     losses = folder.losses()
-    if losses.matrix is None or outcome.winner["id"] not in losses.ids:
+    if losses.matrix is None or outcome.winner.id not in losses.ids:
         return None
-    return np.asarray(losses.matrix[:, losses.ids.index(outcome.winner["id"])], np.float64)
+    return np.asarray(losses.matrix[:, losses.ids.index(outcome.winner.id)], np.float64)
 
 
 def _board(outcomes: Sequence[StudySummary], higher: bool) -> Scoreboard:
     """The jobs' winners as candidates of one choice."""
-    scores = [each.winner["cv"] for each in outcomes]
+    scores = [each.winner.cv for each in outcomes]
     return Scoreboard(
-        ids=tuple(each.winner["id"] for each in outcomes),
-        folds=np.array([[np.nan if one is None else one for one in cv.get("folds", ())] for cv in scores], np.float64),
-        mean=np.array([cv["mean"] for cv in scores], np.float64),
-        se=np.array([np.nan if cv["se"] is None else cv["se"] for cv in scores], np.float64),
-        complexity=np.array([each.winner["complexity"]["value"] for each in outcomes], np.float64),
-        unit=tuple(each.winner["complexity"]["name"] for each in outcomes),
+        ids=tuple(each.winner.id for each in outcomes),
+        folds=np.array([[np.nan if one is None else one for one in cv.folds] for cv in scores], np.float64),
+        mean=np.array([cv.mean for cv in scores], np.float64),
+        se=np.array([np.nan if cv.se is None else cv.se for cv in scores], np.float64),
+        complexity=np.array([each.winner.complexity.value for each in outcomes], np.float64),
+        unit=tuple(each.winner.complexity.name for each in outcomes),
         eligible=np.ones(len(outcomes), np.bool_),
         higher_is_better=higher,
     )

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from modelsel.core.errors import NoCandidateError, Problem
-from modelsel.core.outcome import CorrectedBy, NestedShape, mean_size
+from modelsel.core.outcome import CorrectedBy, NestedFacts, mean_size
 from modelsel.core.types import Candidate, Floats, Fold, Integers, Outputs, Resampling, Scoreboard, Task
 from modelsel.measure.base import BaseMeasure
 from modelsel.planning.make import Plan, make
@@ -48,12 +48,12 @@ class NestedResult:
     label: str = LABEL
     method: CorrectedBy = "nested"
 
-    def to_dict(self) -> NestedShape:
+    def to_dict(self) -> NestedFacts:
         """Return the result as plain values for study.json."""
-        return {
-            "method": self.method, "mean": self.mean, "low": self.low, "high": self.high, "label": self.label,
-            "scores": list(self.scores), "winners": list(self.winners), "agreement": self.agreement,
-        }  # fmt: skip
+        return NestedFacts(
+            method=self.method, mean=self.mean, low=self.low, high=self.high, label=self.label,
+            scores=list(self.scores), winners=list(self.winners), agreement=self.agreement,
+        )  # fmt: skip
 
 
 def sum_up_outer(scores: ArrayLike, ratio: float, winners: Sequence[str]) -> NestedResult:

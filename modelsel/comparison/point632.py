@@ -24,10 +24,10 @@ def with_point632(selection: Selection, task: Task, predicted: Codes) -> Selecti
     found = estimates(task, predicted, float(selection.board.mean[selection.winner]))
     many = int(selection.board.eligible.sum())
     if many < 2:
-        return replace(selection, corrected={**selection.corrected, **found})
+        return replace(selection, corrected=selection.corrected.but(**found))
     message = f".632 and .632+ are those of the best of {many:,} candidates by the same out-of-bag errors: they are optimistic"
     finding = Finding("OPTIMISTIC_632", "info", message, "read the corrected estimate, or the test")
-    return replace(selection, corrected={**selection.corrected, **found}, findings=(*selection.findings, finding))
+    return replace(selection, corrected=selection.corrected.but(**found), findings=(*selection.findings, finding))
 
 
 class Estimates632(TypedDict):

@@ -68,13 +68,13 @@ def of_folder(folder: RunFolder) -> ComparedRun:
     measure: Any = class_of("measure", outcome.measure, tuple(folder.config().get("plugins") or ()))
     higher = bool(measure.higher_is_better)
     scale = scale_of(outcome, higher)
-    repeat = np.array(folder.details()["folds"]["repeat"], np.int64)
+    repeat = np.array(folder.details().known_folds.repeat, np.int64)
     entries: dict[str, list[Row]] = {}
     for row in sorted((row for row in folder.candidates() if row.rank > 0), key=lambda row: row.rank):
         entries.setdefault(row.label, []).append(row)
     return ComparedRun(
-        name=outcome.study, data=str(outcome.task["name"]), task=str(outcome.task["fingerprint"]),
-        resampling=str(outcome.scheme["fingerprint"]), measure=outcome.measure,
+        name=outcome.study, data=str(outcome.task.name), task=str(outcome.task.fingerprint),
+        resampling=str(outcome.scheme.fingerprint), measure=outcome.measure,
         ratio=ratio_of(folder.fold()), best=tuple(_best(rows, repeat, higher, scale) for rows in entries.values()),
         higher_is_better=higher, scale=scale,
     )  # fmt: skip
@@ -82,9 +82,9 @@ def of_folder(folder: RunFolder) -> ComparedRun:
 
 def scale_of(outcome: StudySummary, higher_is_better: bool) -> float:
     """What scores of a run are rounded relative to: of numbers the score of their mean, where that is on record."""
-    floor = (line["cv"]["mean"] for line in outcome.extra.get("floor", ()) if line["learner"] == "mean" and line["cv"])
+    floor = (line.cv.mean for line in outcome.floor if line.learner == "mean" and line.cv)
     found = next(floor, 0.0)
-    return float(found) if outcome.task.get("kind") == "numbers" and not higher_is_better and found > 0 else 1.0
+    return float(found) if outcome.task.of_numbers and not higher_is_better and found > 0 else 1.0
 
 
 def _best(rows: Sequence[Row], repeat: Integers, higher_is_better: bool, scale: float) -> EntryResult:

@@ -12,8 +12,9 @@ from modelsel.comparison.fold_predictions import LARGEST, FoldPredictions, bbc_o
 from modelsel.comparison.indistinguishable import Sets, confidence_sets, difference_errors, indistinguishable, part, place
 from modelsel.comparison.nested import NestedResult
 from modelsel.core.errors import NoCandidateError, Problem
+from modelsel.core.facts import UNSTATED
 from modelsel.core.fingerprint import generator
-from modelsel.core.outcome import CorrectedShape
+from modelsel.core.outcome import CorrectedFacts
 from modelsel.core.selection import Assessed, Selection
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding, Floats, Integers, Outputs, Resampling, Scoreboard
@@ -213,16 +214,12 @@ def _answers_by_fold(results: Results, candidates: Integers) -> list[FoldPredict
     return [made[index] for index in sorted(made)]
 
 
-def _correction_facts(results: Results, winner: int, found: Corrected) -> CorrectedShape:
+def _correction_facts(results: Results, winner: int, found: Corrected) -> CorrectedFacts:
     """The estimate with another one of the same score, as a cheap cross-check; and what the interval is not good for."""
     work, assessed = results.book.work, (results.losses.fold >= 0).any(axis=1)
     groups = None if work.task.groups is None else work.task.groups[assessed]
     caution = coverage_caution(kind_of(work.measure), int(assessed.sum()), groups)
-    own = found.to_dict()
-    own["tibshirani"] = tibshirani(results.board, winner)
-    if caution is not None:
-        own["caution"] = caution
-    return own
+    return found.to_dict().but(tibshirani=tibshirani(results.board, winner), caution=UNSTATED if caution is None else caution)
 
 
 def _few_rows(results: Results, winner: int) -> Iterator[Finding]:
@@ -327,7 +324,7 @@ CAUTION = "near the floor BBC stays optimistic: candidates share the rows' chanc
 def near_floor(selection: Selection, floor: Iterable[float]) -> bool:
     """Say whether the winner's corrected score lies within two standard errors of what guessing costs."""
     found = selection.corrected
-    return found is not None and is_near(found["mean"], float(selection.board.se[selection.winner]), floor)
+    return found is not None and is_near(found.mean, float(selection.board.se[selection.winner]), floor)
 
 
 def needs_nested(how: str, selection: Selection, near: bool) -> bool:
@@ -339,8 +336,8 @@ def with_caution(selection: Selection, near: bool) -> Selection:
     """Add a caution to a selection whose corrected score lies near the floor."""
     if not near or selection.corrected is None:
         return selection
-    before = selection.corrected.get("caution")
-    return replace(selection, corrected={**selection.corrected, "caution": f"{before}; {CAUTION}" if before else CAUTION})
+    before = selection.corrected.caution
+    return replace(selection, corrected=selection.corrected.but(caution=f"{before}; {CAUTION}" if before else CAUTION))
 
 
 def coverage_caution(measure: str, rows: int, groups: Integers | None) -> str | None:
@@ -359,12 +356,11 @@ def with_nested(selection: Selection, found: NestedResult, how: str) -> Selectio
     """Put the nested estimate first and keep BBC's beside it; `bbc` keeps BBC's first."""
     if how == BBC and selection.corrected is not None:
         return selection
-    own: CorrectedShape = {
-        "method": found.method, "mean": found.mean, "low": found.low, "high": found.high, "label": found.label,
-        "bbc": selection.corrected,
-    }  # fmt: skip
-    if selection.corrected is not None and "tibshirani" in selection.corrected:  # the cross-check of the selection's own folds
-        own["tibshirani"] = selection.corrected["tibshirani"]
+    before = selection.corrected
+    own = CorrectedFacts(
+        method=found.method, mean=found.mean, low=found.low, high=found.high, label=found.label, bbc=before,
+        tibshirani=before.tibshirani if before and before.states("tibshirani") else UNSTATED,  # of the selection's own folds
+    )  # fmt: skip
     return replace(selection, corrected=own)
 
 

@@ -1,9 +1,10 @@
 """The Outcome: what the study found, in one machine-readable value (`study.json`, schema 1)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, NotRequired, Self, TypedDict, cast
+from dataclasses import dataclass
+from typing import Any, Literal, Self
 
+from modelsel.core.facts import EMPTY, DocumentFacts, Facts, facts
 from modelsel.core.types import Finding, Severity
 
 SCHEMA = 1
@@ -12,39 +13,43 @@ Span = tuple[float, float]
 CorrectedBy = Literal["bbc", "nested", "bates"]
 
 
-# The shapes of what stands in study.json, key by key. `object` stands for a value whose shape depends on the study: settings of
-# a learner, say.
+# What stands in study.json, fact by fact; a fact with a default is not in every one. `object` stands for a value that depends
+# on the study: settings of a learner, say.
 
 
-class FindingShape(TypedDict):
+@facts
+class FindingFacts(DocumentFacts):
     """Something a person should know: a stable code, how grave it is, what it says, what to do."""
 
     code: str
     severity: Severity
     message: str
-    do: str
+    do: str = ""
 
 
-class CountedRows(TypedDict):
+@facts
+class CountedRows(DocumentFacts):
     """A number of rows, with the interval of their share."""
 
     rows: int
     interval: Sequence[float] | None
 
 
-def as_data(finding: Finding) -> FindingShape:
+def as_data(finding: Finding) -> FindingFacts:
     """A finding as it is written."""
-    return {"code": finding.code, "severity": finding.severity, "message": finding.message, "do": finding.do}
+    return FindingFacts(code=finding.code, severity=finding.severity, message=finding.message, do=finding.do)
 
 
-class WeightsShape(TypedDict):
+@facts
+class WeightsFacts(DocumentFacts):
     """What the weights of rows are (repeats or relative), and what those of the source were divided by."""
 
     are: str
     factor: float
 
 
-class TaskShape(TypedDict):
+@facts
+class TaskFacts(DocumentFacts):
     """The data of a study and their split; `unit` and `units` where units are declared, `weights` where rows have weights.
 
     `kind` is classes or numbers: of numbers there are no `classes`, and `measured_in` is their unit where it was said.
@@ -55,25 +60,32 @@ class TaskShape(TypedDict):
     development_rows: int
     test_rows: int
     features: int
-    kind: str
-    classes: NotRequired[list[str]]
-    measured_in: NotRequired[str | None]
+    kind: str = "classes"
+    classes: Sequence[str] = ()
+    measured_in: str | None = None
     fingerprint: str
-    unit: NotRequired[str]
-    units: NotRequired[int]
-    weights: NotRequired[WeightsShape]
+    unit: str | None = None
+    units: int | None = None
+    weights: WeightsFacts | None = None
+
+    @property
+    def of_numbers(self) -> bool:
+        """Say whether the target is a number."""
+        return self.kind == "numbers"
 
 
-class SchemeShape(TypedDict):
+@facts
+class SchemeFacts(DocumentFacts):
     """The folds by which candidates were judged; `trained`: the share of the development rows that their models saw."""
 
     name: str
     folds: int
     fingerprint: str
-    trained: NotRequired[float]
+    trained: float = 1.0
 
 
-class CountsShape(TypedDict):
+@facts
+class CountsFacts(DocumentFacts):
     """Numbers of candidates, by what became of them."""
 
     declared: int
@@ -81,75 +93,87 @@ class CountsShape(TypedDict):
     ok: int
     failed: int
     skipped: int
-    dropped: NotRequired[int]
+    dropped: int = 0
 
 
-class FitsShape(TypedDict):
+@facts
+class FitsFacts(DocumentFacts):
     """Fits that were made, and those of separate fits."""
 
     needed: int
     naive: int
 
 
-class SizeShape(TypedDict):
+@facts
+class SizeFacts(DocumentFacts):
     """The size of a model, in the unit that is named."""
 
     name: str
     value: Number
 
 
-class ScoreShape(TypedDict):
+@facts
+class ScoreFacts(DocumentFacts):
     """A score over folds."""
 
     mean: float
     se: Number
-    folds: NotRequired[list[Number]]
+    folds: Sequence[Number] = ()
 
 
-class CorrectedShape(TypedDict):
+@facts
+class CorrectedFacts(DocumentFacts):
     """The winner's score without the luck of the choice."""
 
     method: CorrectedBy
     mean: float
     low: float
     high: float
-    same: NotRequired[float]
-    resamples: NotRequired[int]
-    reached: NotRequired[Mapping[str, object]]
-    feasible: NotRequired[float]
-    tibshirani: NotRequired[Number]
-    bbc: NotRequired[Mapping[str, object] | None]
-    label: NotRequired[str]
-    caution: NotRequired[str]
-    point632: NotRequired[Number]
-    point632_plus: NotRequired[Number]
+    same: float | None = None
+    resamples: int | None = None
+    reached: Mapping[str, object] | None = None
+    feasible: float | None = None
+    tibshirani: Number = None
+    bbc: Mapping[str, object] | None = None
+    label: str = ""
+    caution: str = ""
+    point632: Number = None
+    point632_plus: Number = None
 
 
-class RefitFailureShape(TypedDict):
+@facts
+class RefitFailureFacts(DocumentFacts):
     """The reason that the winner could not be fitted on all development rows."""
 
     status: str
     reason: str
 
 
-class WinnerShape(TypedDict):
+@facts
+class WinnerFacts(DocumentFacts):
     """The candidate that was chosen, and its scores."""
 
     id: str
     learner: str
-    entry: str
+    entry: str = ""
     parameters: Mapping[str, object]
-    complexity: SizeShape
-    cv: ScoreShape
-    measures: Mapping[str, Number]
+    complexity: SizeFacts
+    cv: ScoreFacts
+    measures: Mapping[str, Number] = EMPTY
     indistinguishable: list[str]
-    every_best: list[str] | None
-    corrected: CorrectedShape | None
-    never_out_of_bag: NotRequired[int]
-    failure: NotRequired[RefitFailureShape]
+    every_best: list[str] | None = None
+    corrected: CorrectedFacts | None
+    never_out_of_bag: int | None = None
+    failure: RefitFailureFacts | None = None
+
+    @property
+    def name(self) -> str:
+        """The entry of the space, or the learner where the record is of an older version."""
+        return self.entry or self.learner
 
 
-class FailureShape(TypedDict):
+@facts
+class FailureFacts(DocumentFacts):
     """A candidate that did not finish: failed, or skipped."""
 
     id: str
@@ -157,17 +181,19 @@ class FailureShape(TypedDict):
     reason: str
 
 
-class FloorShape(TypedDict):
+@facts
+class FloorFacts(DocumentFacts):
     """The score of guessing."""
 
     id: str
     learner: str
     candidate: bool
-    cv: ScoreShape | None
+    cv: ScoreFacts | None
     reason: str
 
 
-class NestedShape(TypedDict):
+@facts
+class NestedFacts(DocumentFacts):
     """The whole selection inside outer folds."""
 
     method: str
@@ -180,7 +206,8 @@ class NestedShape(TypedDict):
     agreement: float
 
 
-class MemberShape(TypedDict):
+@facts
+class MemberFacts(DocumentFacts):
     """A candidate of an ensemble, and how often it was picked."""
 
     id: str
@@ -188,16 +215,18 @@ class MemberShape(TypedDict):
     times: int
 
 
-class EnsembleShape(TypedDict):
+@facts
+class EnsembleFacts(DocumentFacts):
     """An ensemble that was picked from the other candidates, whoever won."""
 
     id: str
     entry: str
-    members: list[MemberShape]
-    corrected: CorrectedShape | None
+    members: list[MemberFacts]
+    corrected: CorrectedFacts | None
 
 
-class TrialShape(TypedDict):
+@facts
+class TrialFacts(DocumentFacts):
     """A trial of a search by the scores."""
 
     entry: str
@@ -207,33 +236,36 @@ class TrialShape(TypedDict):
     score: Number | None
 
 
-class SearchShape(TypedDict):
+@facts
+class SearchFacts(DocumentFacts):
     """A search by the scores: its trials in the order in which they were asked for."""
 
     kind: str
     sampler: str
     batch: int
     most: int
-    trials: list[TrialShape]
+    trials: list[TrialFacts]
 
 
-class ClosedShape(TypedDict):
+@facts
+class ClosedFacts(DocumentFacts):
     """The reason that the test was left closed, and the command that opens it."""
 
     reason: str
     open: str
 
 
-class MoreShape(TypedDict, total=False):
+@facts
+class MoreFacts(Facts):
     """What stands in study.json where there is such a thing."""
 
-    floor: list[FloorShape]
-    nested: NestedShape
-    ensembles: list[EnsembleShape]
-    search: SearchShape
-    rounds: Mapping[str, list[int | None]]
-    grave: list[str]
-    closed: ClosedShape
+    floor: Sequence[FloorFacts] = ()
+    nested: NestedFacts | None = None
+    ensembles: Sequence[EnsembleFacts] = ()
+    search: SearchFacts | None = None
+    rounds: Mapping[str, list[int | None]] = EMPTY
+    grave: Sequence[str] = ()
+    closed: ClosedFacts | None = None
 
 
 @dataclass(frozen=True)
@@ -269,6 +301,14 @@ class TestResult:
     tolerance: float | None = None  # the share of rows whose error exceeds this
     unseen: bool = False  # a replay of what no run put on record: computed before, shown first now, at the price paid then
 
+    @classmethod
+    def read(cls, stated: Mapping[str, Any]) -> Self:
+        """Read a result from study.json; what a newer version added is left."""
+        own = {name: value for name, value in stated.items() if name in cls.__dataclass_fields__}
+        for name in ("above", "counted"):
+            own[name] = own.get(name) and CountedRows.read(own[name])
+        return cls(**{**own, "interval": own["interval"] and tuple(own["interval"]), "flags": tuple(own["flags"])})
+
     @property
     def repeated(self) -> bool:
         """Say whether the answer had been given before."""
@@ -280,72 +320,37 @@ class TestResult:
         return self.score if self.step is None else self.step
 
 
-@dataclass(frozen=True)
-class StudySummary:
+@facts
+class StudySummary(MoreFacts):
     """The fields of study.json; `folder` is where it lies."""
-
-    study: str
-    spec_id: str
-    seed: int
-    task: TaskShape
-    scheme: SchemeShape
-    measure: str
-    rule: str
-    candidates: Mapping[str, int]
-    fits: Mapping[str, int]
-    winner: WinnerShape
-    test: TestResult | None
-    failures: tuple[FailureShape, ...]
-    seconds: Mapping[str, float]
-    modelsel: str
-    folder: str = ""
-    findings: tuple[FindingShape, ...] = ()
-    extra: MoreShape = field(default_factory=lambda: MoreShape())
-    schema: int = SCHEMA
-
-    def to_dict(self) -> dict[str, object]:
-        """Plain data in the order of the documentation; what `extra` holds stands beside the other fields."""
-        fields = asdict(self)
-        extra = fields.pop("extra")
-        return {"schema": fields.pop("schema"), "modelsel": fields.pop("modelsel"), **fields, **extra}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Read study.json back; fields that a newer version added are kept in `extra`."""
-        known = {key: data[key] for key in cls.__dataclass_fields__ if key in data and key != "extra"}
-        test = known.get("test")
-        if test is not None:
-            own = {key: test[key] for key in TestResult.__dataclass_fields__ if key in test}
-            known["test"] = TestResult(
-                **{**own, "interval": test["interval"] and tuple(test["interval"]), "flags": tuple(test["flags"])}
-            )
-        known["failures"] = tuple(known.get("failures", ()))
-        known["findings"] = tuple(known.get("findings", ()))
-        extra = {key: value for key, value in data.items() if key not in cls.__dataclass_fields__}
-        return cls(**known, extra=cast(MoreShape, extra))
-
-
-class StudyShape(MoreShape):
-    """study.json."""
 
     schema: int
     modelsel: str
     study: str
     spec_id: str
     seed: int
-    task: TaskShape
-    scheme: SchemeShape
+    task: TaskFacts
+    scheme: SchemeFacts
     measure: str
     rule: str
-    candidates: CountsShape
-    fits: FitsShape
-    winner: WinnerShape
+    candidates: CountsFacts
+    fits: FitsFacts
+    winner: WinnerFacts
     test: TestResult | None
-    failures: list[FailureShape]
+    failures: Sequence[FailureFacts]
     seconds: Mapping[str, float]
     folder: str
-    findings: list[FindingShape]
-    files: NotRequired[Mapping[str, str]]  # SHA-256 of the files beside study.json
+    findings: Sequence[FindingFacts]
+    files: Mapping[str, str] | None = None  # SHA-256 of the files beside study.json
+
+    @property
+    def extra(self) -> Mapping[str, Any]:
+        """What stands in study.json beside what every study has, also what a newer version added."""
+        return {name: value for name, value in self.stated.items() if name not in StudySummary.__annotations__}
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain data in the order of the documentation."""
+        return self.written()
 
 
 # A measured complexity as people read it: `1 leaf`, `about 358 neighbourhoods`.

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.outcome import CorrectedShape
+from modelsel.core.outcome import CorrectedFacts
 from modelsel.core.types import (
     Booleans,
     Candidate,
@@ -72,8 +72,8 @@ class Selection:
     assessed: Assessed
     winner: int
     indistinguishable: tuple[int, ...]
-    corrected: CorrectedShape | None = None
-    alone: Mapping[str, CorrectedShape] = field(default_factory=dict)  # the same of ensembles by id, whoever won
+    corrected: CorrectedFacts | None = None
+    alone: Mapping[str, CorrectedFacts] = field(default_factory=dict)  # the same of ensembles by id, whoever won
     findings: tuple[Finding, ...] = ()
     beside: Mapping[str, Floats] = field(
         default_factory=dict

@@ -182,7 +182,7 @@ def _faults_of_object(hint: Any, value: object, place: str) -> Iterator[str]:
     if not isinstance(value, Mapping):
         yield f"{place or 'it'} is not a mapping: {_shorten(value)}"
         return
-    hints, required = _keys(hint)
+    hints, required = keys(hint)
     if value and not hints:
         yield f"{place or 'it'} is not empty: {_shorten(value)}"
     for name, one in hints.items():
@@ -193,16 +193,17 @@ def _faults_of_object(hint: Any, value: object, place: str) -> Iterator[str]:
 
 
 @cache
-def _keys(hint: Any) -> tuple[Mapping[str, object], frozenset[str]]:
+def keys(hint: Any) -> tuple[Mapping[str, object], frozenset[str]]:
     """The types of an object's keys, and those that have to be there."""
     hints = {name: get_args(one)[0] if get_origin(one) is NotRequired else one for name, one in get_type_hints(hint).items()}
     if is_typeddict(hint):
         return hints, frozenset(hint.__required_keys__)
-    return {one.name: hints[one.name] for one in fields(hint)}, frozenset(one.name for one in fields(hint) if _is_required(one))
+    needed = frozenset(one.name for one in fields(hint) if _is_required(one) and getattr(hint, "CHECKED", True))
+    return {one.name: hints[one.name] for one in fields(hint)}, needed
 
 
 def _is_required(field: Any) -> bool:
-    return field.default is MISSING and field.default_factory is MISSING
+    return field.default is MISSING and field.default_factory is MISSING and not field.metadata.get("optional")
 
 
 def _faults_of_items(origin: object, inner: tuple[object, ...], value: object, place: str) -> Iterator[str]:

@@ -522,6 +522,11 @@ class Finding:
     do: str = ""
     proposes: tuple[Proposal, ...] = field(default=(), compare=False)
 
+    @classmethod
+    def read(cls, stated: Mapping[str, Any]) -> Self:
+        """Read a finding from a record; TypeError where it is none."""
+        return cls(**stated)
+
 
 @dataclass(frozen=True, eq=False)
 class Loaded:

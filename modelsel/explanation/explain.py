@@ -11,6 +11,7 @@ import numpy as np
 
 from modelsel.comparison.selection import rank
 from modelsel.config.settings import BOUNDS, NESTED, WINNER, ExplanationSettings, OptimalSettings
+from modelsel.core.facts import UNSTATED
 from modelsel.core.fingerprint import generator
 from modelsel.core.selection import Selection
 from modelsel.core.types import (
@@ -34,7 +35,7 @@ from modelsel.learner.forests.inspection import impurity_importance
 from modelsel.learner.inner import taught_by
 from modelsel.measure.base import BaseMeasure
 from modelsel.planning.make import fit_digest
-from modelsel.record.documents import DependenceShape, ExplanationShape, ImportanceShape, ImpurityShape
+from modelsel.record.documents import DependenceFacts, ExplanationFacts, ImportanceFacts, ImpurityFacts
 from modelsel.record.facts import UnseenRows
 from modelsel.rule.base import BaseRule
 from modelsel.runner.evaluation.preprocessing import prepare, rows_digest
@@ -71,19 +72,20 @@ def explanation(
     groups: Sequence[str] = (),
     curve: bool = False,
     best: OptimalSettings | None = None,
-) -> ExplanationShape:
+) -> ExplanationFacts:
     """Everything that was asked for, by name; `groups` are columns whose levels are shown as slices."""
-    found: ExplanationShape = {}
+    found = ExplanationFacts()
     if settings.importance:
-        found["importance"] = [_importance(of, settings, member) for member in members(of.selection, settings.candidates)]
+        named = members(of.selection, settings.candidates)
+        found = found.but(importance=[_importance(of, settings, member) for member in named])
     if settings.dependence and of.final is not None:
-        found["dependence"] = _dependence(of, of.final, found.get("importance", []))
+        found = found.but(dependence=_dependence(of, of.final, found.importance))
     if curve:
-        found["curve"] = learning_curve(runners(of.selection), of.task, of.resampling, of.seed, of.run, of.measure.bounds)
+        bounds = of.measure.bounds
+        found = found.but(curve=learning_curve(runners(of.selection), of.task, of.resampling, of.seed, of.run, bounds))
     if best is not None and best.kind == BOUNDS and isinstance(of.task, ClassTask):
-        found["optimal"] = optimal_bounds(of.selection, of.task, of.resampling, of.seed, of.apart, best)
-    found.update(_slices(of, settings.weak_slices, groups))
-    return found
+        found = found.but(optimal=optimal_bounds(of.selection, of.task, of.resampling, of.seed, of.apart, best))
+    return found.but(**_slices(of, settings.weak_slices, groups).stated)
 
 
 def fold_models(of: StudyToExplain, chosen: Sequence[Candidate] = ()) -> list[tuple[Final, UnseenRows]] | Failure:
@@ -111,7 +113,7 @@ def members(selection: Selection, names: Sequence[str]) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-def _importance(of: StudyToExplain, settings: ExplanationSettings, member: int) -> ImportanceShape:
+def _importance(of: StudyToExplain, settings: ExplanationSettings, member: int) -> ImportanceFacts:
     """Compute permutation importances on every fold, and a forest's impurity importances."""
 
     from modelsel.explanation.importance import FoldImportance, ImportanceRequest, fold_importance, summary  # scikit-learn's
@@ -119,34 +121,32 @@ def _importance(of: StudyToExplain, settings: ExplanationSettings, member: int) 
     candidate = of.selection.candidates[member]
     noise = settings.noise and taught_by(candidate.learner) is None
     asked = ImportanceRequest(of.measure, of.seed, settings.repeats, together(of.task, settings.together), noise)
-    who: ImportanceShape = {"candidate": candidate.id, "entry": candidate.entry}
-    if noise != settings.noise:
-        who["no_noise"] = NO_NOISE
+    without = NO_NOISE if noise != settings.noise else UNSTATED
+    who = ImportanceFacts(candidate=candidate.id, entry=candidate.entry, no_noise=without)
     folds: list[FoldImportance] = []
     for fold in of.resampling.folds:
         done = of.apart(fold_importance, candidate, of.task, fold, asked)
         if isinstance(done, Failure):
-            return {**who, "failed": f"{done.status}, {done.reason}"}
+            return who.but(failed=f"{done.status}, {done.reason}")
         folds.append(done)
-    told: ImportanceShape = {**who, **summary(folds, of.task, asked, of.resampling.ratio)}
+    told = who.but(**summary(folds, of.task, asked, of.resampling.ratio).stated)
     if not has_rows_out_of_bag(candidate.learner):
         return told
     impurity = of.apart(forest_importance, candidate, of.task, of.seed)
     if isinstance(impurity, Failure):
-        return {**who, "failed": f"{impurity.status}, {impurity.reason}"}
-    return {**told, "impurity": impurity}
+        return who.but(failed=f"{impurity.status}, {impurity.reason}")
+    return told.but(impurity=impurity)
 
 
-def _slices(of: StudyToExplain, search: bool, groups: Sequence[str]) -> ExplanationShape:
+def _slices(of: StudyToExplain, search: bool, groups: Sequence[str]) -> ExplanationFacts:
     """Find where the winner fails, by its out-of-fold answers of the first repeat."""
     known = np.flatnonzero(of.selection.assessed.assessed_by(0))
     task, errors = of.task if len(known) == len(of.task) else of.task.take(known), _errors(of, known)
-    found: ExplanationShape = {}
-    if search and readable(task).features:
-        found["weak_slices"] = weak_slices(readable(task), errors, of.seed)
-    if groups:
-        found["declared_slices"] = declared_slices(task, errors, groups)
-    return found
+    searched = search and readable(task).features
+    return ExplanationFacts(
+        weak_slices=weak_slices(readable(task), errors, of.seed) if searched else UNSTATED,
+        declared_slices=declared_slices(task, errors, groups) if groups else UNSTATED,
+    )
 
 
 def _errors(of: StudyToExplain, known: Integers) -> RowErrors:
@@ -156,12 +156,12 @@ def _errors(of: StudyToExplain, known: Integers) -> RowErrors:
     return off_by(np.abs(said - truth), of.tolerance) if assessed.numbers else RowErrors(said != truth)
 
 
-def _dependence(of: StudyToExplain, final: Final, importance: Sequence[ImportanceShape]) -> list[DependenceShape]:
+def _dependence(of: StudyToExplain, final: Final, importance: Sequence[ImportanceFacts]) -> list[DependenceFacts]:
     """Of the most important columns of the first candidate asked for, else of the first of the table."""
     from modelsel.explanation.importance import COLUMNS, dependence
 
-    lines = importance[0].get("columns", []) if importance else []
-    names = [line["column"] for line in lines] or [feature.name for feature in of.task.features]
+    lines = importance[0].columns if importance else []
+    names = [line.column for line in lines] or [feature.name for feature in of.task.features]
     texts = {feature.name for feature in of.task.features if feature.text}
     names = [name for name in names if name not in texts]
     found = of.apart(dependence, final, of.task, names[:COLUMNS], of.seed)
@@ -251,16 +251,14 @@ def has_rows_out_of_bag(learner: object) -> bool:
     return not getattr(learner, "in_every_bag", True)
 
 
-def forest_importance(candidate: Candidate, task: Task, seed: int) -> list[ImpurityShape]:
+def forest_importance(candidate: Candidate, task: Task, seed: int) -> list[ImpurityFacts]:
     """Take the importance of each column that the forest sees, the most important first: one job of the pool."""
     rows = positions(task)
     _, ready = prepare(candidate.preparers, task, rows, seed)
     path = candidate.learner.fit_path(ready, rows, generator(seed, rows_digest(task, rows), fit_digest(candidate)))
     found = impurity_importance(path, candidate.learner.trees, candidate.learner)
-    lines: list[ImpurityShape] = [
-        {"column": feature.name, "mean": float(mean)} for feature, mean in zip(ready.features, found, strict=True)
-    ]
-    return sorted(lines, key=lambda line: -line["mean"])
+    lines = [ImpurityFacts(column=feature.name, mean=float(mean)) for feature, mean in zip(ready.features, found, strict=True)]
+    return sorted(lines, key=lambda line: -line.mean)
 
 
 # Fits that explaining a choice adds to a plan, beside those of the selection.

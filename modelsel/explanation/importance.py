@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.inspection import permutation_importance
 
+from modelsel.core.facts import UNSTATED
 from modelsel.core.fingerprint import generator
 from modelsel.core.types import Candidate, Feature, Floats, Fold, Outputs, Table, Task, positions
 from modelsel.measure.base import BaseMeasure
-from modelsel.record.documents import ColumnLossShape, ColumnsLossShape, DependenceShape, ImportancesShape, LossShape
+from modelsel.record.documents import ColumnLossFacts, ColumnsLossFacts, DependenceFacts, ImportancesFacts, LossFacts
 from modelsel.runner.final_fit import Final, fit, outputs
 from modelsel.statistics.paired import corrected_t
 
@@ -138,23 +139,21 @@ def with_noise(task: Task, rng: np.random.Generator) -> Task:
     return task.with_features((*task.features, feature), np.column_stack([task.values, values]))
 
 
-def summary(found: Sequence[FoldImportance], task: Task, asked: ImportanceRequest, ratio: float) -> ImportancesShape:
+def summary(found: Sequence[FoldImportance], task: Task, asked: ImportanceRequest, ratio: float) -> ImportancesFacts:
     """Means over folds with their intervals, the most important first; `ratio` is n_test / n_train."""
     noise = None if not asked.noise else np.array([one.noise.mean() for one in found if one.noise is not None])
     names = [feature.name for feature in task.features]
-    columns: list[ColumnLossShape] = [
-        {"column": name, **_line(at, noise, ratio)} for name, at in zip(names, _means(found, "columns"))
+    columns = [
+        ColumnLossFacts(column=name, **_line(at, noise, ratio).stated) for name, at in zip(names, _means(found, "columns"))
     ]
-    together: list[ColumnsLossShape] = [
-        {"columns": [names[column] for column in group], **_line(at, noise, ratio)}
+    together = [
+        ColumnsLossFacts(columns=[names[column] for column in group], **_line(at, noise, ratio).stated)
         for group, at in zip(asked.groups, _means(found, "groups"))
     ]
-    return {
-        "repeats": asked.repeats,
-        "columns": sorted(columns, key=lambda line: -line["mean"]),
-        "together": sorted(together, key=lambda line: -line["mean"]),
-        "noise": None if noise is None else _line(noise, None, ratio),
-    }
+    return ImportancesFacts(
+        repeats=asked.repeats, columns=sorted(columns, key=lambda line: -line.mean),
+        together=sorted(together, key=lambda line: -line.mean), noise=None if noise is None else _line(noise, None, ratio),
+    )  # fmt: skip
 
 
 def _means(found: Sequence[FoldImportance], what: str) -> Floats:
@@ -162,15 +161,14 @@ def _means(found: Sequence[FoldImportance], what: str) -> Floats:
     return np.array([getattr(one, what).mean(axis=1) for one in found]).T
 
 
-def _line(folds: Floats, noise: Floats | None, ratio: float) -> LossShape:
+def _line(folds: Floats, noise: Floats | None, ratio: float) -> LossFacts:
     """Mean, interval and folds; `above_noise`: the interval of the difference to the noise of the same folds lies above 0."""
-    line: LossShape = {"mean": float(folds.mean()), "low": None, "high": None, "folds": folds.tolist()}
-    if len(folds) > 1:
-        test = corrected_t(folds, ratio)
-        line["low"], line["high"] = float(test.low), float(test.high)
-        if noise is not None:
-            line["above_noise"] = bool(corrected_t(folds - noise, ratio).low > 0)
-    return line
+    line = LossFacts(mean=float(folds.mean()), low=None, high=None, folds=folds.tolist())
+    if len(folds) < 2:
+        return line
+    test = corrected_t(folds, ratio)
+    above = UNSTATED if noise is None else bool(corrected_t(folds - noise, ratio).low > 0)
+    return line.but(low=float(test.low), high=float(test.high), above_noise=above)
 
 
 def _noise(candidate: Candidate, task: Task, fold: Fold, asked: ImportanceRequest, rng: np.random.Generator) -> Floats:
@@ -212,7 +210,7 @@ DIGITS = 7  # of what is predicted, where that is a number
 LINES = 30  # rows whose own course is kept
 
 
-def dependence(final: Final, task: Task, columns: Sequence[str], seed: int) -> list[DependenceShape]:
+def dependence(final: Final, task: Task, columns: Sequence[str], seed: int) -> list[DependenceFacts]:
     """Compute the dependence on some columns: grid, means (grid × classes, of numbers grid × 1) and the course of some rows."""
     rng = generator(seed, task.draw_fingerprint, "dependence")
     rows = task.take(np.sort(rng.permutation(len(task))[:ROWS]))
@@ -248,7 +246,7 @@ def grid_of(values: Floats, nominal: bool = False) -> Floats:
     return np.linspace(low, high, GRID)
 
 
-def _of_column(fitted: FittedEstimator, rows: Task, column: int) -> DependenceShape:
+def _of_column(fitted: FittedEstimator, rows: Task, column: int) -> DependenceFacts:
     """Compute means and single rows along a grid of one column's values; class scores to fixed decimals, numbers to digits."""
     feature: Feature = rows.features[column]
     grid = grid_of(rows.values[:, column], not feature.has_order)
@@ -258,15 +256,15 @@ def _of_column(fitted: FittedEstimator, rows: Task, column: int) -> DependenceSh
     classes = fitted.model.classes
     focus = (1 if len(classes) == 2 or not len(grid) else int(np.argmax(np.ptp(mean, axis=0)))) if classes else 0
     lines = said[shown, :, focus]
-    return {
-        "column": feature.name,
-        "kind": feature.kind,
-        "dates": feature.dates,
-        "grid": grid.tolist(),
-        "levels": [feature.levels[int(value)] for value in grid] if feature.levels else [],
-        "mean": mean.round(6).tolist() if classes else _digits(mean),
-        "lines": {"class": classes[focus], "scores": lines.round(4).tolist()} if classes else {"scores": _digits(lines)},
-    }
+    return DependenceFacts(
+        column=feature.name,
+        kind=feature.kind,
+        dates=feature.dates,
+        grid=grid.tolist(),
+        levels=[feature.levels[int(value)] for value in grid] if feature.levels else [],
+        mean=mean.round(6).tolist() if classes else _digits(mean),
+        lines={"class": classes[focus], "scores": lines.round(4).tolist()} if classes else {"scores": _digits(lines)},
+    )
 
 
 def _digits(values: Floats) -> list[list[float]]:

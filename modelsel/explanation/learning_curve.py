@@ -18,7 +18,7 @@ from modelsel.core.fingerprint import generator
 from modelsel.core.selection import Selection
 from modelsel.core.types import Candidate, Codes, Floats, Fold, Integers, Resampling, Task
 from modelsel.planning.make import Plan, make
-from modelsel.record.documents import CandidateCurveShape, CurveShape, IntervalShape
+from modelsel.record.documents import CandidateCurveFacts, CurveFacts, IntervalFacts
 from modelsel.runner.results import Results
 from modelsel.scheme.partition import tenths
 from modelsel.statistics.paired import corrected_t
@@ -42,7 +42,7 @@ def runners(selection: Selection) -> list[Candidate]:
 def learning_curve(
     candidates: Sequence[Candidate], task: Task, folds: Resampling, seed: int, run: RunPlan,
     bounds: tuple[float, float] = (-np.inf, np.inf),
-) -> CurveShape:  # fmt: skip
+) -> CurveFacts:  # fmt: skip
     """Scores of the candidates on every share; the cells go through the study's pool and journal.
 
     `bounds` are those of the measure: no interval reaches beyond them.
@@ -50,14 +50,14 @@ def learning_curve(
     shares = [_of_share(task, folds, seed, share) for share in SHARES]
     nested, many = join_shares(shares), len(folds.folds)
     board = run(make(candidates, task, nested), task, nested).board
-    return {
-        "shares": list(SHARES[::-1]),
-        "rows": [float(np.mean([len(fold.analysis) for fold in one.folds])) for one in shares[::-1]],
-        "candidates": [
+    return CurveFacts(
+        shares=list(SHARES[::-1]),
+        rows=[float(np.mean([len(fold.analysis) for fold in one.folds])) for one in shares[::-1]],
+        candidates=[
             _of_candidate(candidate, board.folds[at].reshape(len(shares), many), shares, bounds)
             for at, candidate in enumerate(candidates)
         ],
-    }
+    )
 
 
 def join_shares(shares: Sequence[Resampling]) -> Resampling:
@@ -111,19 +111,19 @@ def _within_stratum(strata: Codes, drawn: Integers) -> Floats:
 
 def _of_candidate(
     candidate: Candidate, scores: Floats, shares: Sequence[Resampling], bounds: tuple[float, float]
-) -> CandidateCurveShape:
+) -> CandidateCurveFacts:
     """Means with their intervals by share, and what the second half of the rows brought; null where a fold has no score."""
     points = [_interval(own, one.ratio, *bounds) for own, one in zip(scores, shares)]
     width = bounds[1] - bounds[0]
     doubling = _interval(scores[0] - scores[HALF], shares[0].ratio, -width, width)
-    return {"candidate": candidate.id, "entry": candidate.entry, "points": points[::-1], "doubling": doubling}
+    return CandidateCurveFacts(candidate=candidate.id, entry=candidate.entry, points=points[::-1], doubling=doubling)
 
 
-def _interval(scores: Floats, ratio: float, least: float, most: float) -> IntervalShape:
+def _interval(scores: Floats, ratio: float, least: float, most: float) -> IntervalFacts:
     """Compute mean and interval over folds; None where a score is missing."""
     if not np.isfinite(scores).all():
-        return {"mean": None, "low": None, "high": None}
+        return IntervalFacts(mean=None, low=None, high=None)
     if len(scores) < 2:
-        return {"mean": float(scores.mean()), "low": None, "high": None}
+        return IntervalFacts(mean=float(scores.mean()), low=None, high=None)
     test = corrected_t(scores, ratio)
-    return {"mean": float(test.mean), "low": max(float(test.low), least), "high": min(float(test.high), most)}
+    return IntervalFacts(mean=float(test.mean), low=max(float(test.low), least), high=min(float(test.high), most))

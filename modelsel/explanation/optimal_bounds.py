@@ -19,6 +19,7 @@ import numpy as np
 
 from modelsel.comparison.selection import rank
 from modelsel.config.settings import OptimalSettings
+from modelsel.core.facts import UNSTATED
 from modelsel.core.fingerprint import digest, generator
 from modelsel.core.selection import Selection
 from modelsel.core.spec import spec_of
@@ -28,7 +29,14 @@ from modelsel.learner.optimal_tree import OptimalPath, OptimalTree
 from modelsel.learner.tree import Tree
 from modelsel.learner.trees.model import TreeModel
 from modelsel.preparer.base import BasePreparer
-from modelsel.record.documents import OptimalShape, TrainingSizeShape, UnseenShape
+from modelsel.record.documents import (
+    DifferenceFacts,
+    GrownAndBestFacts,
+    OptimalFacts,
+    TrainingSizeFacts,
+    UnseenFacts,
+    WholeTreeFacts,
+)
 from modelsel.runner.execution.single_job import CallsApart, Failure
 from modelsel.runner.final_fit import fit
 from modelsel.statistics.paired import corrected_t
@@ -191,33 +199,30 @@ def _classes_by_price(fitted: PreparedFit, learners: Sequence[OptimalTree], task
     return np.asarray(fitted.path.outputs(learners, fitted.steps(asked), positions(asked), False).predicted, np.int32)
 
 
-def summary(tree: FittedSize, found: tuple[list[float], list[float]], weight: float) -> TrainingSizeShape:
+def summary(tree: FittedSize, found: tuple[list[float], list[float]], weight: float) -> TrainingSizeFacts:
     """Return the record of a tree's training errors beside the best of its size, as shares of the weight."""
     cap = min(tree.leaves, len(found[0])) - 1
     least, bound = found[0][cap], found[1][cap]
-    told: TrainingSizeShape = {
-        "depth": tree.depth, "leaves": tree.leaves,
-        "training": {"grown": tree.errors / weight, "optimal": least / weight, "bound": bound / weight},
-        "proven": bool(bound >= least - 1e-9),
-    }  # fmt: skip
-    if tree.unlike:
-        told["unlike"] = tree.unlike
-    return told
+    return TrainingSizeFacts(
+        depth=tree.depth, leaves=tree.leaves,
+        training=GrownAndBestFacts(grown=tree.errors / weight, optimal=least / weight, bound=bound / weight),
+        proven=bool(bound >= least - 1e-9), unlike=tree.unlike or UNSTATED,
+    )  # fmt: skip
 
 
-def mean_over_folds(at: int, folds: Sequence[FoldErrors], ratio: float) -> UnseenShape:
+def mean_over_folds(at: int, folds: Sequence[FoldErrors], ratio: float) -> UnseenFacts:
     """The out-of-fold half: shares of wrong weight, and their difference with its interval over folds."""
     weight = np.array([one.weight for one in folds])
     own, best = np.array([one.grown[at] for one in folds]), np.array([one.optimal for one in folds])
-    told: UnseenShape = {
-        "grown": float(own.sum() / weight.sum()), "optimal": float(best.sum() / weight.sum()),
-        "leaves": float(np.mean([one.leaves for one in folds])), "prices": [one.price for one in folds],
-        "ended": sum(one.ended for one in folds), "folds": len(folds),
-    }  # fmt: skip
-    if len(folds) > 1:
-        test = corrected_t((best - own) / weight, ratio)
-        told["difference"] = {"mean": float(test.mean), "low": float(test.low), "high": float(test.high)}
-    return told
+    told = UnseenFacts(
+        grown=float(own.sum() / weight.sum()), optimal=float(best.sum() / weight.sum()),
+        leaves=float(np.mean([one.leaves for one in folds])), prices=[one.price for one in folds],
+        ended=sum(one.ended for one in folds), folds=len(folds),
+    )  # fmt: skip
+    if len(folds) < 2:
+        return told
+    test = corrected_t((best - own) / weight, ratio)
+    return told.but(difference=DifferenceFacts(mean=float(test.mean), low=float(test.low), high=float(test.high)))
 
 
 @dataclass(frozen=True)
@@ -237,7 +242,7 @@ class Compared:
 
 def optimal_bounds(
     selection: Selection, task: ClassTask, resampling: Resampling, seed: int, apart: CallsApart, settings: OptimalSettings
-) -> list[OptimalShape]:
+) -> list[OptimalFacts]:
     """Set the winner and the best tree of each entry beside the best trees of their size.
 
     Parameters
@@ -260,19 +265,19 @@ def optimal_bounds(
     list of dict
         One per tree, as explanation.json holds it.
     """
-    found: list[OptimalShape] = []
+    found: list[OptimalFacts] = []
     trees: list[Compared] = []
     for candidate in trees_to_compare(selection):
         one = _compare(candidate, task, seed, apart, settings.depth)
         if isinstance(one, Failure):
-            found.append({"candidate": candidate.id, "entry": candidate.entry, "failed": f"{one.status}, {one.reason}"})
+            found.append(OptimalFacts(candidate=candidate.id, entry=candidate.entry, failed=f"{one.status}, {one.reason}"))
         else:
             trees.append(one)
     keys = list(dict.fromkeys(one.key for one in trees))
     for key in keys:
         found += _of_one_size([one for one in trees if one.key == key], task, resampling, seed, apart, settings, len(keys))
     order = [candidate.id for candidate in trees_to_compare(selection)]
-    return sorted(found, key=lambda one: order.index(one["candidate"]))
+    return sorted(found, key=lambda one: order.index(one.candidate))
 
 
 def _compare(candidate: Candidate, task: ClassTask, seed: int, apart: CallsApart, depth: int) -> Compared | Failure:
@@ -288,31 +293,30 @@ def _compare(candidate: Candidate, task: ClassTask, seed: int, apart: CallsApart
 def _of_one_size(
     trees: Sequence[Compared], task: ClassTask, resampling: Resampling, seed: int, apart: CallsApart, settings: OptimalSettings,
     sizes: int,
-) -> list[OptimalShape]:  # fmt: skip
+) -> list[OptimalFacts]:  # fmt: skip
     """Trees of equal steps and depth, which share their searches."""
-    who: list[OptimalShape] = [{"candidate": one.candidate.id, "entry": one.candidate.entry} for one in trees]
+    who = [OptimalFacts(candidate=one.candidate.id, entry=one.candidate.entry) for one in trees]
     depth, half = trees[0].size.depth, settings.budget // 2 // sizes
     least = apart(front, trees[0].candidate.preparers, task, seed, depth, max(1, half))
     if isinstance(least, Failure):
-        return [{**one, "failed": f"{least.status}, {least.reason}"} for one in who]
+        return [one.but(failed=f"{least.status}, {least.reason}") for one in who]
     asked = list(dict.fromkeys([*(one.twin for one in trees), *(one.candidate for one in trees)]))
     limit = max(1, half // searches(len(resampling.folds)))
     folds: list[FoldErrors] = []
     for fold in resampling.folds:
         done = apart(out_of_fold, asked, task, fold, seed, depth, limit)
         if isinstance(done, Failure):
-            return [{**one, "failed": f"{done.status}, {done.reason}"} for one in who]
+            return [one.but(failed=f"{done.status}, {done.reason}") for one in who]
         folds.append(done)
     weight, ratio = float(task.row_weights.sum()), resampling.ratio
-    told: list[OptimalShape] = []
+    told: list[OptimalFacts] = []
     for own, one in zip(who, trees, strict=True):
-        line: OptimalShape = {**own, **summary(one.size, least, weight)}
-        line["out_of_fold"] = mean_over_folds(asked.index(one.twin), folds, ratio)
+        unseen = mean_over_folds(asked.index(one.twin), folds, ratio)
+        line = own.but(**summary(one.size, least, weight).stated, out_of_fold=unseen)
         if one.twin is not one.candidate:
-            unseen = mean_over_folds(asked.index(one.candidate), folds, ratio)["grown"]
-            line["whole"] = {
-                "depth": one.whole.depth, "leaves": one.whole.leaves, "training": one.whole.errors / weight,
-                "out_of_fold": unseen,
-            }  # fmt: skip
+            whole = mean_over_folds(asked.index(one.candidate), folds, ratio).grown
+            line = line.but(whole=WholeTreeFacts(
+                depth=one.whole.depth, leaves=one.whole.leaves, training=one.whole.errors / weight, out_of_fold=whole
+            ))  # fmt: skip
         told.append(line)
     return told

@@ -105,7 +105,7 @@ def kept_folds(folder: RunFolder) -> Kept:
     """
     places = sorted(folder.folds.glob("[0-9]*"))
     if not places:
-        why = folder.explanation().get("sets", {}).get("failed")
+        why = folder.explanation().sets.failed
         what = f"the run kept no models of its folds{f': {why}' if why else ''}"
         raise ConfigurationError(Problem("MSEL-291", what, str(folder.path), "run the study with explanations.sets=true"))
     plugins = tuple(folder.config().get("plugins") or ())
@@ -120,7 +120,7 @@ def _read_unseen(arrays: Mapping[str, Any]) -> UnseenRows:
 
 def is_nested(folder: RunFolder) -> bool:
     """Say whether each fold's model was chosen on its analysis rows alone."""
-    return bool(folder.explanation().get("sets", {}).get("nested", False))
+    return folder.explanation().sets.nested
 
 
 def count_unseen(kept: Kept) -> tuple[int, str]:

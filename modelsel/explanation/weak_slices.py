@@ -21,13 +21,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
+from modelsel.core.facts import UNSTATED
 from modelsel.core.fingerprint import generator
 from modelsel.core.types import Booleans, ClassTask, Feature, Floats, Integers, Task, positions
 from modelsel.criterion.gini import Gini
 from modelsel.kernels.compiler import compile_nothing
 from modelsel.learner.tree import Splits, Tree
 from modelsel.learner.trees.model import TreeModel, TreeRule
-from modelsel.record.documents import ErrorsShape, NamedErrorsShape, SliceShape, SlicesShape
+from modelsel.record.documents import ErrorsFacts, NamedErrorsFacts, SliceFacts, SlicesFacts
 from modelsel.statistics.bounds import clopper_pearson
 from modelsel.statistics.paired import holm
 
@@ -52,23 +53,20 @@ class RowErrors:
         """The errors of some rows."""
         return RowErrors(self.wrong[rows], None if self.away is None else self.away[rows], self.tolerance)
 
-    def errors_of(self, inside: Booleans) -> ErrorsShape:
+    def errors_of(self, inside: Booleans) -> ErrorsFacts:
         """Rows, errors and rate of some rows, and their mean absolute error where there is one."""
         n, k = int(inside.sum()), int(self.wrong[inside].sum())
-        line: ErrorsShape = {"rows": n, "wrong": k, "rate": k / n if n else None}
-        if self.away is not None:
-            line["mae"] = float(self.away[inside].mean()) if n else None
-        return line
+        away = UNSTATED if self.away is None else float(self.away[inside].mean()) if n else None
+        return ErrorsFacts(rows=n, wrong=k, rate=k / n if n else None, mae=away)
 
-    def summary(self, lines: list[NamedErrorsShape]) -> SlicesShape:
+    def summary(self, lines: list[NamedErrorsFacts]) -> SlicesFacts:
         """The errors on all rows and on each slice."""
         whole = self.errors_of(np.ones(len(self.wrong), bool))
-        if self.away is None or self.tolerance is None:
-            return {"rows": whole["rows"], "wrong": whole["wrong"], "slices": _adjust_p_values(lines)}
-        return {
-            "rows": whole["rows"], "wrong": whole["wrong"], "tolerance": self.tolerance, "mae": whole["mae"],
-            "slices": _adjust_p_values(lines),
-        }  # fmt: skip
+        off = self.away is not None and self.tolerance is not None
+        return SlicesFacts(
+            rows=whole.rows, wrong=whole.wrong, tolerance=self.tolerance if off else UNSTATED,
+            mae=whole.mae if off else UNSTATED, slices=_adjust_p_values(lines),
+        )  # fmt: skip
 
 
 def off_by(away: Floats, tolerance: float | None) -> RowErrors:
@@ -85,7 +83,7 @@ def off_by(away: Floats, tolerance: float | None) -> RowErrors:
     return RowErrors(np.asarray(away > tolerance), away, tolerance)
 
 
-def weak_slices(task: Task, errors: RowErrors, seed: int) -> SlicesShape:
+def weak_slices(task: Task, errors: RowErrors, seed: int) -> SlicesFacts:
     """Slices found by one half of the rows and tested by the other."""
     finding = half(task, generator(seed, task.draw_fingerprint, "slices"))
     testing = np.flatnonzero(~finding)
@@ -95,9 +93,9 @@ def weak_slices(task: Task, errors: RowErrors, seed: int) -> SlicesShape:
     return own.summary([_count_slice(own, leaf == rule.leaf, task, _words(task, rule)) for rule in rules])
 
 
-def declared_slices(task: Task, errors: RowErrors, columns: Sequence[str]) -> SlicesShape:
+def declared_slices(task: Task, errors: RowErrors, columns: Sequence[str]) -> SlicesFacts:
     """Every level of some columns (numbers: quarters), with the errors there, on all rows."""
-    lines: list[NamedErrorsShape] = []
+    lines: list[NamedErrorsFacts] = []
     for name in columns:
         for words, inside in _levels(task, name):
             lines.append(_count_slice(errors, inside, task, words, name))
@@ -130,17 +128,14 @@ def _words(task: Task, rule: TreeRule) -> str:
     return " and ".join(condition.words(task.features[condition.feature]) for condition in rule.conditions)
 
 
-def _count_slice(errors: RowErrors, inside: Booleans, task: Task, words: str, column: str = "") -> NamedErrorsShape:
+def _count_slice(errors: RowErrors, inside: Booleans, task: Task, words: str, column: str = "") -> NamedErrorsFacts:
     """Rows, errors, rate, interval and p of a slice among some rows; of a declared column p is for more errors or fewer."""
-    line: NamedErrorsShape = {
-        "column": column, "slice": words, **errors.errors_of(inside), "low": None, "high": None, "p": None,
-    }  # fmt: skip
-    if not column:
-        del line["column"]
-    if line["rows"] and task.groups is None:
-        low, high = clopper_pearson(line["wrong"], line["rows"])
-        line["low"], line["high"], line["p"] = low, high, _p(errors.wrong, inside, both=bool(column))
-    return line
+    found = errors.errors_of(inside)
+    line = NamedErrorsFacts(column=column or UNSTATED, slice=words, **found.stated, low=None, high=None, p=None)
+    if not found.rows or task.groups is not None:
+        return line
+    low, high = clopper_pearson(found.wrong, found.rows)
+    return line.but(low=low, high=high, p=_p(errors.wrong, inside, both=bool(column)))
 
 
 def _p(wrong: Booleans, inside: Booleans, both: bool) -> float:
@@ -160,10 +155,10 @@ def _choices(many: int, some: Integers | int) -> Floats:
     return np.asarray(gammaln(many + 1.0) - gammaln(np.asarray(some) + 1.0) - gammaln(np.maximum(many - some, 0) + 1.0))
 
 
-def _adjust_p_values(lines: list[NamedErrorsShape]) -> list[SliceShape]:
+def _adjust_p_values(lines: list[NamedErrorsFacts]) -> list[SliceFacts]:
     """Add Holm's adjusted p-value to each tested slice."""
-    adjusted = iter(holm([line["p"] for line in lines if line["p"] is not None]))
-    return [{"adjusted": None if line["p"] is None else float(next(adjusted)), **line} for line in lines]
+    adjusted = iter(holm([line.p for line in lines if line.p is not None]))
+    return [SliceFacts(adjusted=None if line.p is None else float(next(adjusted)), **line.stated) for line in lines]
 
 
 def _levels(task: Task, name: str) -> list[tuple[str, Booleans]]:

@@ -70,9 +70,9 @@ def counts_at(look: PastLook, nats: float | None, units: UnitBound | None = None
         if said is None:
             continue
         limits = None
-        if nats is not None and said["interval"]:
-            limits = count_limits((said["rows"], said["rows"]), look.facts.n, nats, units)
-        found[name] = {**said, "interval": limits}
+        if nats is not None and said.interval:
+            limits = count_limits((said.rows, said.rows), look.facts.n, nats, units)
+        found[name] = said.but(interval=limits)
     return found
 
 

@@ -8,8 +8,8 @@
 | a look at them, through the gate | `Gate`, `LookRequest`, `SelectionSummary`, `OutOfFold`, `Sitting`, `Handed`, `wrong` |
 | how much an answer shows and may cost | `COUNTED`, `WORSE`, `worst_of` |
 | history: what is on record | `looks`, `notes`, `RecordedLook`, `StandingLook`, `NO_ANSWER`, `CLOSING` |
-| facts as entries state them | `Facts`, `many`, `Look`, `Reveal`, `Note`, `ExamConfig` |
-| an audit | `audit`, `markdown`, `AuditShape`, `findings_now` |
+| facts as entries state them | `Facts`, `facts`, `Look`, `Reveal`, `Note`, `ExamConfig` |
+| an audit | `audit`, `markdown`, `AuditReport`, `findings_now` |
 | findings | `look_findings`, `row_findings` (each kind and its texts) |
 | rows recognised in a table | `Recogniser`, `SealedRows`, `recogniser`, `library_of`, `is_plain_list` |
 | looks of other code | `OutsideScore`, `OutsideFit`, `outside_look`, `outside_fit`, `names_of_sets`, `refuses` |
@@ -19,6 +19,7 @@ What the ledger states stays readable without any satellite: kinds of entries, f
 
 from pathlib import Path
 
+from modelsel.core.facts import Facts, facts
 from modelsel.core.spec import make
 from modelsel.guard.access.apart import CLOSING
 from modelsel.guard.access.outside import OutsideFit, OutsideScore
@@ -28,7 +29,7 @@ from modelsel.guard.access.outside import names as names_of_sets
 from modelsel.guard.access.outside import strict as refuses
 from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.copied_units import declared_units
-from modelsel.guard.facts import ExamConfig, Facts, Look, Note, Reveal, many
+from modelsel.guard.facts import ExamConfig, Look, Note, Reveal
 from modelsel.guard.findings import look_findings, row_findings
 from modelsel.guard.gate import Gate
 from modelsel.guard.history import NO_ANSWER
@@ -39,7 +40,7 @@ from modelsel.guard.release import COUNTED, WORSE, worst_of
 from modelsel.guard.reporting.audit import StandingLook, audit, looks, notes
 from modelsel.guard.reporting.lint import findings_now
 from modelsel.guard.reporting.page import markdown
-from modelsel.guard.reporting.report import AuditShape
+from modelsel.guard.reporting.report import AuditReport
 from modelsel.guard.requests import (
     Handed,
     LookRequest,
@@ -53,10 +54,10 @@ from modelsel.ledger.home import Home, is_signed, write_whole
 from modelsel.ledger.rows.screens import ScreenFolder
 
 __all__ = [
-    "CLOSING", "COUNTED", "NO_ANSWER", "WORSE", "AuditShape", "ExamConfig", "Facts", "Gate", "Handed", "Home",
+    "CLOSING", "COUNTED", "NO_ANSWER", "WORSE", "AuditReport", "ExamConfig", "Facts", "Gate", "Handed", "Home",
     "LedgerSession", "Look", "LookRequest", "Note", "OutOfFold", "OutsideFit", "OutsideScore", "Policy", "Recogniser",
     "RecordedLook", "Reveal", "SealedRows", "SelectionSummary", "Sitting", "StandingLook", "TestSetDeclaration", "audit",
-    "declared_units", "findings_now", "is_plain_list", "is_signed", "library_of", "look_findings", "looks", "many",
+    "declared_units", "facts", "findings_now", "is_plain_list", "is_signed", "library_of", "look_findings", "looks",
     "markdown", "names_of_sets", "notes", "open_session", "outside_fit", "outside_look", "recogniser", "refuses",
     "row_findings", "worst_of", "write_whole", "wrong",
 ]  # fmt: skip

@@ -1,33 +1,15 @@
-"""What entries of the ledger state, by their kind: read from JSON and written as JSON here, and nowhere else.
+"""What entries of the ledger state, by their kind; how facts are read and written stands in `core/facts.py`."""
 
-Facts that were read are written again byte for byte: names that this version does not know are kept, and those that were not
-stated stay so. What is not stated has the default of its field; a fact without a default raises AttributeError when it is asked
-for, since what an entry of its kind has to state is checked before it is believed (`guard.history.quarantine`).
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, TypedDict
 
-An entry that is written is made by keywords, and states what was given and nothing else: a fact that is misspelt, or a missing
-one without a default, is an error of types. `UNSTATED` takes the place of a default where not every entry of a kind has a fact.
-"""
-
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, is_dataclass
-from typing import Any, ClassVar, Self, TypedDict, TypeVar, dataclass_transform
-
+from modelsel.core.facts import UNSTATED, DocumentFacts, Facts, facts
 from modelsel.core.outcome import CountedRows
 from modelsel.core.types import Finding
 from modelsel.guard.release import LookTerms, LossPlan, QuantileGrid, Released, UnitBound
 from modelsel.ledger.entry import LedgerEntry
 
 Limits = Sequence[float]  # low, high
-UNSTATED: Any = object()
-Kind = TypeVar("Kind")
-
-
-@dataclass_transform(kw_only_default=True, frozen_default=True, eq_default=False)
-def facts(kind: type[Kind]) -> type[Kind]:
-    """Decorate a kind of facts: its fields are the keywords that it is made by."""
-    for name in [name for name in kind.__annotations__ if kind.__dict__.get(name) is UNSTATED]:
-        delattr(kind, name)
-    return dataclass(frozen=True, kw_only=True, eq=False, init=False)(kind)
 
 
 class EntryOrigin(TypedDict):
@@ -37,94 +19,6 @@ class EntryOrigin(TypedDict):
     user: str
     host: str
     version: str
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Facts:
-    """The facts of one kind. `NESTED` says which of them are facts themselves, and how they are read."""
-
-    NESTED: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
-
-    def __init__(self, **stated: object) -> None:
-        """State some facts, by the names of fields."""
-        if strange := stated.keys() - self.__dataclass_fields__.keys():
-            raise TypeError(f"{type(self).__name__} states no {', '.join(sorted(strange))}")
-        self.__dict__.update(stated)
-
-    @classmethod
-    def read(cls, stated: "Mapping[str, Any] | Self") -> Self:
-        """Read facts from JSON; those that are read already are themselves."""
-        if isinstance(stated, cls):
-            return stated
-        assert isinstance(stated, Mapping)
-        nested = {name: read(stated[name]) for name, read in cls.NESTED.items() if stated.get(name) is not None}
-        return cls._with({**stated, **nested})
-
-    @classmethod
-    def _with(cls, stated: Mapping[str, object]) -> Self:
-        """Set what is stated alone; names that are no fields stand apart, where they hide no method."""
-        facts, names = object.__new__(cls), cls.__dataclass_fields__.keys()
-        facts.__dict__.update({name: value for name, value in stated.items() if name in names})
-        facts.__dict__["_others"] = {name: value for name, value in stated.items() if name not in names}
-        return facts
-
-    @property
-    def _stated(self) -> dict[str, object]:
-        known = dict(self.__dict__)
-        return {**known.pop("_others", {}), **known}
-
-    @classmethod
-    def of(cls, entry: LedgerEntry) -> Self:
-        """Read the facts of an entry, once."""
-        known = entry.__dict__.get(cls.__name__)
-        if not isinstance(known, cls):
-            known = entry.__dict__[cls.__name__] = cls.read(entry.facts)
-        return known
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._stated == other._stated
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def states(self, name: str) -> bool:
-        """Say whether a fact is stated, be it that there is none."""
-        return name in self.__dict__
-
-    def part(self, names: Iterable[str]) -> dict[str, Any]:
-        """Some facts as JSON has them; None for those that are not stated."""
-        stated = self._stated
-        return {name: _plain(stated.get(name)) for name in names}
-
-    def but(self, **facts: object) -> Self:
-        """A copy with other facts."""
-        return self._with({**self._stated, **facts})
-
-    def written(self) -> dict[str, Any]:
-        """The facts as JSON has them."""
-        return {name: _plain(value) for name, value in self._stated.items()}
-
-
-def _plain(value: object) -> Any:
-    """Write one fact as JSON has it."""
-    if isinstance(value, Facts):
-        return value.written()
-    if isinstance(value, Finding):  # what an entry of a ledger holds of it, and no more
-        return {name: getattr(value, name) for name in ("code", "severity", "message", "do")}
-    if is_dataclass(value) and not isinstance(value, type):
-        return asdict(value)
-    if isinstance(value, Mapping):
-        return {name: _plain(item) for name, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, tuple) else value
-
-
-def findings(stated: Sequence[Mapping[str, str]]) -> tuple[Finding, ...]:
-    """Read findings."""
-    return tuple(Finding(**one) for one in stated)  # type: ignore[arg-type]  # severities are checked when they are made
-
-
-def many(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Read a list by reading each."""
-    return lambda stated: tuple(map(read, stated))
 
 
 @facts
@@ -144,8 +38,10 @@ class Entry(Facts):
 
 
 @facts
-class Reason(Facts):
+class Reason(DocumentFacts):
     """Why a further look was needed, as its person put it."""
+
+    CHECKED: ClassVar[bool] = False
 
     category: str = ""
     text: str = ""
@@ -175,8 +71,6 @@ class PairVerdict(Facts):
 @facts
 class Look(Entry):
     """An intent: everything about a look but its answer, on record before labels are opened; or a look that was lost."""
-
-    NESTED: ClassVar = {"flags": findings, "justify": Reason.read, "answers": many(StatedAnswer.read), "plan": LossPlan.read}
 
     spec_id: str
     testset: str
@@ -244,8 +138,6 @@ class Look(Entry):
 class Reveal(Facts):
     """A reveal: what was shown of a look, and its price; of a look without one nothing is stated."""
 
-    NESTED: ClassVar = {"released": Released.read, "answers": many(StatedAnswer.read), "verdicts": many(PairVerdict.read)}
-
     id: str = UNSTATED
     at: str | None = None
     user: str | None = None
@@ -268,8 +160,10 @@ class Reveal(Facts):
 
 
 @facts
-class SealTerms(Facts):
+class SealTerms(DocumentFacts):
     """The terms of a seal: how answers are shown, and what they are charged for."""
+
+    CHECKED: ClassVar[bool] = False
 
     policy: str | None = None
     rank: int
@@ -299,8 +193,6 @@ class SealTerms(Facts):
 @facts
 class Seal(Entry):
     """A seal: the rows by their digests, the terms, and the models that were declared."""
-
-    NESTED: ClassVar = {"terms": SealTerms.read}
 
     spec_id: str
     testset: str
@@ -333,8 +225,6 @@ class Seal(Entry):
 class PolicyChange(Entry):
     """Terms under which rows were used later than they were sealed, and which of them are weaker."""
 
-    NESTED: ClassVar = {"terms": SealTerms.read}
-
     testset: str
     terms: SealTerms
     weaker: Sequence[str]
@@ -346,8 +236,6 @@ class Note(Entry):
 
     A step of a gate is a proposal: its verdict, how much better it was than which other one, and that gain's standard error.
     """
-
-    NESTED: ClassVar = {"flags": findings}
 
     code: str = UNSTATED
     text: str = UNSTATED
@@ -412,8 +300,10 @@ class Abort(Entry):
 
 
 @facts
-class LaterPlace(Facts):
+class LaterPlace(DocumentFacts):
     """A look's index, spending and interval after a merge, in place of those that it had."""
+
+    CHECKED: ClassVar[bool] = False
 
     look: int
     spent: float

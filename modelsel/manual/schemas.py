@@ -4,18 +4,19 @@ import dataclasses
 import types
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from modelsel.config.folders import Folders
 from modelsel.config.schema import Slot, class_of, slots
 from modelsel.config.settings import RootSettings
-from modelsel.core import satellites
-from modelsel.core.outcome import StudyShape
+from modelsel.core import satellites, stored
+from modelsel.core.facts import Facts
+from modelsel.core.outcome import StudySummary
 from modelsel.core.spec import GROUPS
 from modelsel.guard.reporting.lint import LintReport
-from modelsel.guard.reporting.report import AuditShape
+from modelsel.guard.reporting.report import AuditReport
 from modelsel.manual import settings
-from modelsel.record.documents import DetailsShape, ExplanationShape
+from modelsel.record.documents import DetailsFacts, ExplanationFacts
 from modelsel.reporting.dossier import Dossier
 
 # Files of `conf/`: a schema per group, of spaces and of experiments.
@@ -119,10 +120,10 @@ PLAIN: Mapping[object, Mapping[str, object]] = {
     type(None): {"type": "null"}, object: {}, Any: {},
 }  # fmt: skip
 OUTPUTS: Mapping[str, tuple[str, object]] = {
-    "study": ("study.json", StudyShape),
-    "details": ("details.json", DetailsShape),
-    "explanation": ("explanation.json", ExplanationShape),
-    "audit": ("modelsel audit --json", AuditShape),
+    "study": ("study.json", StudySummary),
+    "details": ("details.json", DetailsFacts),
+    "explanation": ("explanation.json", ExplanationFacts),
+    "audit": ("modelsel audit --json", AuditReport),
     "lint": ("modelsel lint --json", LintReport),
     "dossier": ("modelsel dossier --to json", Dossier),
 }
@@ -170,21 +171,18 @@ def of(hint: object) -> dict[str, Any]:
 
 def _object(cls: Any) -> dict[str, object]:
     """An object of named fields and no others; a field with a default is written all the same."""
-    fields = {name: _bare(hint) for name, hint in get_type_hints(cls).items()}
-    if dataclasses.is_dataclass(cls):
-        required = [field.name for field in dataclasses.fields(cls)]
-        fields = {name: fields[name] for name in required}
+    if issubclass(cls, Facts) or is_typeddict(cls):
+        fields, stated = stored.keys(cls)
+        required = sorted(stated)
     else:
-        required = sorted(cls.__required_keys__)
+        hints = get_type_hints(cls)
+        fields = {field.name: hints[field.name] for field in dataclasses.fields(cls)}
+        required = list(fields)
     said = {"description": cls.__doc__.partition("\n")[0]} if cls.__doc__ else {}
     return {
         **said, "type": "object", "properties": {name: of(hint) for name, hint in fields.items()}, "required": required,
         "additionalProperties": False,
     }  # fmt: skip
-
-
-def _bare(hint: object) -> object:
-    return get_args(hint)[0] if get_origin(hint) is NotRequired else hint
 
 
 def _compose_schema(origin: object, inner: tuple[object, ...], hint: object) -> dict[str, object]:

@@ -12,20 +12,18 @@ import numpy as np
 
 from modelsel.config.build import reopen
 from modelsel.core.errors import ModelselError
-from modelsel.core.outcome import FindingShape, StudySummary
+from modelsel.core.outcome import FindingFacts, StudySummary
 from modelsel.guard.gate import Gate
 from modelsel.guard.reporting.audit import audit
-from modelsel.guard.reporting.report import AuditShape
+from modelsel.guard.reporting.report import AuditReport, LookLine
 from modelsel.ledger.home import Home
 from modelsel.record.candidates import Row
-from modelsel.record.documents import audit_of
 from modelsel.record.folder import CANDIDATES, CONFIG, DETAILS, RunFolder
 
-Look = dict[str, Any]
 FIX = "do not quote this study: take the file from a backup, or run the study again"
 
 
-def disagreements(folder: RunFolder, report: AuditShape | None = None) -> list[FindingShape]:
+def disagreements(folder: RunFolder, report: AuditReport | None = None) -> list[FindingFacts]:
     """What the record says otherwise than its witnesses; `report` is the audit of its ledger, where there is one already.
 
     Raises ConfigurationError for a study.json that cannot be read.
@@ -38,59 +36,58 @@ def disagreements(folder: RunFolder, report: AuditShape | None = None) -> list[F
     return [_finding(what if " is not the file" in what else f"study.json was changed: {what}") for what in told]
 
 
-def _finding(message: str) -> FindingShape:
-    return {"code": "R003", "severity": "high", "message": message, "do": FIX}
+def _finding(message: str) -> FindingFacts:
+    return FindingFacts(code="R003", severity="high", message=message, do=FIX)
 
 
-def _looks_of(report: AuditShape) -> list[Look]:
-    every = [{**look} for one in report.get("test_sets", ()) for look in one["looks"]]
-    return [look for look in every if "look" in look and not look.get("replay")]  # older versions wrote less of a look
+def _looks_of(report: AuditReport) -> list[LookLine]:
+    every = [look for one in report.test_sets for look in one.looks]
+    return [look for look in every if look.states("look") and not look.replay]  # older versions wrote less of a look
 
 
-def _looks_at_hand(folder: RunFolder, outcome: StudySummary) -> list[Look]:
+def _looks_at_hand(folder: RunFolder, outcome: StudySummary) -> list[LookLine]:
     """The looks that the person's own ledger has, where it is here; else those that were written down when the study ended."""
     if outcome.test is None or outcome.test.refused:
         return []
-    known = audit_of(folder.details())
+    known = folder.details().audited
     kept = [] if known is None else _looks_of(known)
     config = folder.config()
     if config.get("guard", {}).get("ledger", "user") == "user" and Home.find().ledger.is_file():
         with suppress(ModelselError):  # `modelsel audit` says what is wrong with the ledger
             gate = Gate(reopen(config, "guard").guard, folder.project(config))
-            sets = [one["id"] for one in (known.get("test_sets", ()) if known else ())]
-            return _looks_of(audit(gate, study=outcome.folder, known=sets)) or kept
+            return _looks_of(audit(gate, study=outcome.folder, known=known.known if known else ())) or kept
     return kept
 
 
-def _other_than_the_ledger(outcome: StudySummary, every: Sequence[Look]) -> Iterator[str]:
+def _other_than_the_ledger(outcome: StudySummary, every: Sequence[LookLine]) -> Iterator[str]:
     """Compare a test's result with the looks of its number on record; where the ledger at hand has none, nothing is said."""
     test = outcome.test
     if test is None or test.refused or test.policy == "off":
         return
-    looks = [look for look in every if look["look"] == test.look and look.get("status") == "revealed"]
+    looks = [look for look in every if look.look == test.look and look.status == "revealed"]
     if not looks:
         if every:
             yield f"it states look {test.look}, which the ledger does not have"
         return
     names = ("score", "errors") if test.replay else ("score", "errors", "interval")  # a replay's interval is that of its day
     said = {name: _plain(getattr(test, name)) for name in names}
-    if not any(all(_plain(look.get(name)) == said[name] for name in names) for look in looks):
-        known = {name: _plain(looks[-1].get(name)) for name in names}
+    if not any(all(_plain(getattr(look, name)) == said[name] for name in names) for look in looks):
+        known = {name: _plain(getattr(looks[-1], name)) for name in names}
         apart = (f"its {name} is {said[name]}, the ledger's {known[name]}" for name in names if said[name] != known[name])
         yield f"of look {test.look} {', '.join(apart)}"
 
 
 def _other_than_the_candidates(outcome: StudySummary, rows: Sequence[Row]) -> Iterator[str]:
     """Compare the winner's scores with those of its row."""
-    mine = next((row for row in rows if row.id == outcome.winner["id"]), None)
+    mine = next((row for row in rows if row.id == outcome.winner.id), None)
     if mine is None:
-        yield f"its winner {outcome.winner['id'][:8]} is not one of the candidates"
+        yield f"its winner {outcome.winner.id[:8]} is not one of the candidates"
         return
-    cv = outcome.winner["cv"]
-    for name, said, known in (("mean", cv["mean"], mine.mean), ("se", cv["se"], mine.se)):
+    cv = outcome.winner.cv
+    for name, said, known in (("mean", cv.mean, mine.mean), ("se", cv.se, mine.se)):
         if said is not None and not np.isclose(said, known, rtol=1e-9, atol=1e-12, equal_nan=True):
             yield f"the winner's cross-validated {name} is {said:.6g}, and {known:.6g} in {CANDIDATES}"
-    folds = [np.nan if score is None else score for score in cv.get("folds", mine.folds)]
+    folds = [np.nan if score is None else score for score in (cv.folds if cv.states("folds") else mine.folds)]
     if len(folds) != len(mine.folds) or not np.allclose(folds, mine.folds, rtol=1e-9, atol=1e-12, equal_nan=True):
         yield f"the winner's scores on its folds are not those in {CANDIDATES}"
 

@@ -3,11 +3,12 @@
 `object` stands for a value whose shape depends on the study: what an experiment shows, say.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict, final
 
+from modelsel.core.facts import EMPTY, UNSTATED, DocumentFacts, facts
 from modelsel.core.outcome import Number
-from modelsel.guard.reporting.report import AuditShape
+from modelsel.guard.reporting.report import AuditReport
 
 
 @final
@@ -15,46 +16,45 @@ class NothingShape(TypedDict):
     """No field: nothing was sealed."""
 
 
-class CountedNameShape(TypedDict):
+@facts
+class CountedNameFacts(DocumentFacts):
     """A class or a level, and its rows."""
 
     name: str
     rows: int
 
 
-class FeatureShape(TypedDict):
+@facts
+class FeatureFacts(DocumentFacts):
     """A column of the development rows: quartiles of numbers, else the most frequent levels."""
 
     name: str
     kind: str
     missing: float
     different: int
-    quartiles: NotRequired[list[float]]
-    dates: NotRequired[bool]
-    levels: NotRequired[list[CountedNameShape]]
+    quartiles: Sequence[float] = ()
+    dates: bool = False
+    levels: Sequence[CountedNameFacts] = ()
 
 
-class NumbersShape(TypedDict, total=False):
-    """Of numbers: the target, as a column."""
-
-    target: FeatureShape
-
-
-class DataShape(NumbersShape):
-    """The development rows, summed up; nothing of the test rows is in it."""
+@facts
+class DataFacts(DocumentFacts):
+    """The development rows, summed up; nothing of the test rows is in it. `target`: of numbers, as a column."""
 
     rows: int
-    features: list[FeatureShape]
+    features: Sequence[FeatureFacts]
     not_shown: int
     kinds: Mapping[str, int]
-    classes: list[CountedNameShape]
+    target: FeatureFacts | None = None
+    classes: Sequence[CountedNameFacts]
     missing: float
     repeated_rows: int
     weighted: bool
     groups: int | None
 
 
-class FoldsShape(TypedDict):
+@facts
+class FoldsFacts(DocumentFacts):
     """The folds: which repeat each belongs to, and its numbers of rows."""
 
     repeats: int
@@ -63,7 +63,8 @@ class FoldsShape(TypedDict):
     assessment: list[int]
 
 
-class PairShape(TypedDict):
+@facts
+class PairFacts(DocumentFacts):
     """Two candidates compared on the same folds: mean of `second` minus `first`, its interval, p-value and Holm's p-value."""
 
     first: str
@@ -76,33 +77,43 @@ class PairShape(TypedDict):
     method: str
 
 
-class DetailsShape(TypedDict):
+@facts
+class DetailsFacts(DocumentFacts):
     """details.json."""
 
-    command: list[str]
-    ended: int
-    user: str
-    commit: str
-    environment: Mapping[str, str]
-    data: DataShape
-    audit: AuditShape | NothingShape
-    pairs: list[PairShape]
-    folds: NotRequired[FoldsShape]  # older versions wrote none
-    higher_is_better: bool
-    shows: Mapping[str, Mapping[str, Any]]
-    predict_1000_rows: Mapping[str, float]
+    command: Sequence[str] = ()
+    ended: int = 0
+    user: str = ""
+    commit: str = ""
+    environment: Mapping[str, str] = EMPTY
+    data: DataFacts = DataFacts(
+        rows=0, features=[], not_shown=0, kinds={}, classes=[], missing=0.0, repeated_rows=0, weighted=False, groups=None
+    )
+    audit: AuditReport | NothingShape = EMPTY
+    pairs: Sequence[PairFacts] = ()
+    folds: FoldsFacts | None = None  # older versions wrote none
+    higher_is_better: bool = False
+    shows: Mapping[str, Mapping[str, Any]] = EMPTY
+    predict_1000_rows: Mapping[str, float] = EMPTY
 
+    @property
+    def known_folds(self) -> FoldsFacts:
+        """The folds; KeyError in runs of versions that wrote none."""
+        if self.folds is None:
+            raise KeyError("folds")
+        return self.folds
 
-def audit_of(details: DetailsShape) -> AuditShape | None:
-    """The audit of a run's test set; None where nothing was sealed, and of runs of older versions."""
-    audit = details.get("audit")
-    return audit if audit is not None and "ledger" in audit else None
+    @property
+    def audited(self) -> AuditReport | None:
+        """The audit of a run's test set; None where nothing was sealed, and of runs of older versions."""
+        return AuditReport.read(self.audit) if "ledger" in self.audit else None
 
 
 # explanation.json
 
 
-class IntervalShape(TypedDict):
+@facts
+class IntervalFacts(DocumentFacts):
     """A mean over folds with its interval; null where a fold has no score."""
 
     mean: Number
@@ -110,7 +121,8 @@ class IntervalShape(TypedDict):
     high: Number
 
 
-class DifferenceShape(TypedDict):
+@facts
+class DifferenceFacts(DocumentFacts):
     """A mean difference over folds with its interval."""
 
     mean: float
@@ -118,62 +130,69 @@ class DifferenceShape(TypedDict):
     high: float
 
 
-class LossShape(TypedDict):
+@facts
+class LossFacts(DocumentFacts):
     """The loss of score by a permutation, over folds."""
 
     mean: float
     low: Number
     high: Number
     folds: list[Number]
-    above_noise: NotRequired[bool]
+    above_noise: bool | None = None
 
 
-class ColumnLossShape(LossShape):
+@facts
+class ColumnLossFacts(LossFacts):
     """The importance of a column."""
 
     column: str
 
 
-class ColumnsLossShape(LossShape):
+@facts
+class ColumnsLossFacts(LossFacts):
     """The importance of columns that are permuted together."""
 
     columns: list[str]
 
 
-class ImpurityShape(TypedDict):
+@facts
+class ImpurityFacts(DocumentFacts):
     """The impurity importance of a column in a forest."""
 
     column: str
     mean: float
 
 
-class ImportancesShape(TypedDict):
+@facts
+class ImportancesFacts(DocumentFacts):
     """The importances of all columns."""
 
     repeats: int
-    columns: list[ColumnLossShape]
-    together: list[ColumnsLossShape]
-    noise: LossShape | None
+    columns: list[ColumnLossFacts]
+    together: list[ColumnsLossFacts]
+    noise: LossFacts | None
 
 
-class ImportanceShape(TypedDict):
+@facts
+class ImportanceFacts(DocumentFacts):
     """The importances of a candidate, or the reason why there are none."""
 
     candidate: str
     entry: str
-    no_noise: NotRequired[str]
-    failed: NotRequired[str]
-    repeats: NotRequired[int]
-    columns: NotRequired[list[ColumnLossShape]]
-    together: NotRequired[list[ColumnsLossShape]]
-    noise: NotRequired[LossShape | None]
-    impurity: NotRequired[list[ImpurityShape]]
+    no_noise: str | None = None
+    failed: str = ""
+    repeats: int | None = None
+    columns: Sequence[ColumnLossFacts] = ()
+    together: Sequence[ColumnsLossFacts] = ()
+    noise: LossFacts | None = None
+    impurity: Sequence[ImpurityFacts] = ()
 
 
 LinesShape = TypedDict("LinesShape", {"class": NotRequired[str], "scores": list[list[float]]})
 
 
-class DependenceShape(TypedDict):
+@facts
+class DependenceFacts(DocumentFacts):
     """Class scores, or predicted numbers, along the values of a column: means, and some single rows."""
 
     column: str
@@ -185,33 +204,37 @@ class DependenceShape(TypedDict):
     lines: LinesShape
 
 
-class CandidateCurveShape(TypedDict):
+@facts
+class CandidateCurveFacts(DocumentFacts):
     """A candidate's scores by share of the rows; `doubling` is what the second half of the rows brought."""
 
     candidate: str
     entry: str
-    points: list[IntervalShape]
-    doubling: IntervalShape
+    points: list[IntervalFacts]
+    doubling: IntervalFacts
 
 
-class CurveShape(TypedDict):
+@facts
+class CurveFacts(DocumentFacts):
     """The learning curve: shares, mean numbers of rows, scores."""
 
     shares: list[float]
     rows: list[float]
-    candidates: list[CandidateCurveShape]
+    candidates: list[CandidateCurveFacts]
 
 
-class ErrorsShape(TypedDict):
+@facts
+class ErrorsFacts(DocumentFacts):
     """Errors among some rows. `mae`: of numbers, their mean absolute error."""
 
     rows: int
     wrong: int
     rate: Number
-    mae: NotRequired[Number]
+    mae: Number = None
 
 
-class TestedErrorsShape(ErrorsShape):
+@facts
+class TestedErrorsFacts(ErrorsFacts):
     """Errors in a part of the rows, with their interval and p against the other rows; null where rows stand in groups."""
 
     low: Number
@@ -219,38 +242,43 @@ class TestedErrorsShape(ErrorsShape):
     p: Number
 
 
-class NamedErrorsShape(TestedErrorsShape):
+@facts
+class NamedErrorsFacts(TestedErrorsFacts):
     """Errors in a slice."""
 
     slice: str
-    column: NotRequired[str]
+    column: str | None = None
 
 
-class SliceShape(NamedErrorsShape):
+@facts
+class SliceFacts(NamedErrorsFacts):
     """Errors in a slice; no interval where rows stand in groups. `mae`: of numbers, their mean absolute error."""
 
     adjusted: Number
 
 
-class SlicesShape(TypedDict):
+@facts
+class SlicesFacts(DocumentFacts):
     """The rows that were counted, and the slices of them; of numbers those off by more than `tolerance` are wrong."""
 
     rows: int
     wrong: int
-    tolerance: NotRequired[float]
-    mae: NotRequired[Number]
-    slices: list[SliceShape]
+    tolerance: float | None = None
+    mae: Number = None
+    slices: list[SliceFacts]
 
 
-class SetsShape(TypedDict):
+@facts
+class SetsFacts(DocumentFacts):
     """From how many folds prediction sets are made, whether the choice was made anew in each, or why there are none."""
 
-    folds: NotRequired[int]
-    nested: NotRequired[bool]
-    failed: NotRequired[str]
+    folds: int | None = None
+    nested: bool = False
+    failed: str | None = None
 
 
-class GrownAndBestShape(TypedDict):
+@facts
+class GrownAndBestFacts(DocumentFacts):
     """Shares of wrong weight in training: of the grown tree, of the best found of its size, and the proven bound."""
 
     grown: float
@@ -258,7 +286,8 @@ class GrownAndBestShape(TypedDict):
     bound: float
 
 
-class UnseenShape(TypedDict):
+@facts
+class UnseenFacts(DocumentFacts):
     """Shares of wrong weight on unseen rows; λ and mean leaves of the best trees; folds whose search `ended`."""
 
     grown: float
@@ -267,10 +296,11 @@ class UnseenShape(TypedDict):
     prices: list[float]
     ended: int
     folds: int
-    difference: NotRequired[DifferenceShape]
+    difference: DifferenceFacts | None = None
 
 
-class WholeTreeShape(TypedDict):
+@facts
+class WholeTreeFacts(DocumentFacts):
     """The tree that was chosen, where it is deeper than what was searched and was held to that depth."""
 
     depth: int
@@ -279,38 +309,41 @@ class WholeTreeShape(TypedDict):
     out_of_fold: float
 
 
-class TrainingSizeShape(TypedDict):
+@facts
+class TrainingSizeFacts(DocumentFacts):
     """Size and training errors of a tree beside the best of its size; `unlike`: why the bound is none for its tests."""
 
     depth: int
     leaves: int
-    training: GrownAndBestShape
+    training: GrownAndBestFacts
     proven: bool
-    unlike: NotRequired[str]
+    unlike: str | None = None
 
 
-class OptimalShape(TypedDict):
+@facts
+class OptimalFacts(DocumentFacts):
     """A tree beside the best of its size; `unlike`: why the bound is none for its tests."""
 
     candidate: str
     entry: str
-    depth: NotRequired[int]
-    leaves: NotRequired[int]
-    training: NotRequired[GrownAndBestShape]
-    proven: NotRequired[bool]
-    out_of_fold: NotRequired[UnseenShape]
-    unlike: NotRequired[str]
-    whole: NotRequired[WholeTreeShape]
-    failed: NotRequired[str]
+    depth: int = UNSTATED
+    leaves: int = UNSTATED
+    training: GrownAndBestFacts = UNSTATED
+    proven: bool = False
+    out_of_fold: UnseenFacts = UNSTATED
+    unlike: str = ""
+    whole: WholeTreeFacts | None = None
+    failed: str = ""
 
 
-class ExplanationShape(TypedDict):
+@facts
+class ExplanationFacts(DocumentFacts):
     """explanation.json: what was asked for."""
 
-    importance: NotRequired[list[ImportanceShape]]
-    dependence: NotRequired[list[DependenceShape]]
-    curve: NotRequired[CurveShape]
-    weak_slices: NotRequired[SlicesShape]
-    declared_slices: NotRequired[SlicesShape]
-    sets: NotRequired[SetsShape]
-    optimal: NotRequired[list[OptimalShape]]
+    importance: Sequence[ImportanceFacts] = ()
+    dependence: Sequence[DependenceFacts] = ()
+    curve: CurveFacts | None = None
+    weak_slices: SlicesFacts | None = None
+    declared_slices: SlicesFacts | None = None
+    sets: SetsFacts = SetsFacts()
+    optimal: Sequence[OptimalFacts] = ()

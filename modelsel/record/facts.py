@@ -12,15 +12,26 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modelsel.core.column_kind.base import kind_names
-from modelsel.core.outcome import FailureShape, SchemeShape, StudySummary, TaskShape, WinnerShape
+from modelsel.core.facts import UNSTATED
+from modelsel.core.outcome import (
+    FailureFacts,
+    RefitFailureFacts,
+    SchemeFacts,
+    ScoreFacts,
+    SizeFacts,
+    StudySummary,
+    TaskFacts,
+    WeightsFacts,
+    WinnerFacts,
+)
 from modelsel.core.reading import TableReading
 from modelsel.core.selection import Selection
 from modelsel.core.spec import kind_of
 from modelsel.core.system.installed import version_of
 from modelsel.core.types import ClassTask, Description, Feature, Floats, Integers, NumberTask, Resampling, Table, Task
-from modelsel.guard.reporting.report import AuditShape
+from modelsel.guard.reporting.report import AuditReport
 from modelsel.record.candidates import settings_of
-from modelsel.record.documents import DataShape, ExplanationShape, FeatureShape, NothingShape, NumbersShape, PairShape
+from modelsel.record.documents import CountedNameFacts, DataFacts, ExplanationFacts, FeatureFacts, NothingShape, PairFacts
 from modelsel.runner.execution.single_job import Failure
 
 
@@ -71,43 +82,39 @@ class StudyRecord:
     task: Task  # development rows
     resampling: Resampling
     final: FinalModel | None = None
-    audit: AuditShape | NothingShape = field(default_factory=lambda: NothingShape())
-    pairs: tuple[PairShape, ...] = ()
+    audit: AuditReport | NothingShape = field(default_factory=lambda: NothingShape())
+    pairs: tuple[PairFacts, ...] = ()
     command: tuple[str, ...] = ()
     shows: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # name to what it shows, plain data
     times: Mapping[str, float] = field(default_factory=dict)  # candidate to seconds for the prediction of 1,000 rows
     folds: tuple[tuple[FinalModel, UnseenRows], ...] = ()  # the model of each fold, of the choice repeated
-    explained: ExplanationShape = field(default_factory=lambda: ExplanationShape())  # reasons and weak spots, plain data
+    explained: ExplanationFacts = field(default_factory=ExplanationFacts)  # reasons and weak spots, plain data
 
 
 # Facts of study.json: the task, the folds, the winner, the failures.
 
 
-def task(development: Task, sealed: Table) -> TaskShape:
+def task(development: Task, sealed: Table) -> TaskFacts:
     """Gather the facts of the task."""
-    found: TaskShape = {
-        "name": development.name, "rows": len(development) + len(sealed), "development_rows": len(development),
-        "test_rows": len(sealed), "features": len(development.features), "classes": list(development.class_names),
-        "kind": development.kind, "measured_in": getattr(development, "measured_in", ""),
-        "fingerprint": development.fingerprint,
-    }  # fmt: skip
-    if development.kind == "numbers":
-        del found["classes"]
-    else:
-        del found["measured_in"]
-    if development.weighing is not None:
-        found["weights"] = {"are": development.weighing.are, "factor": development.weighing.factor}
-    if development.units is not None and sealed.units is not None:
-        found["unit"], found["units"] = development.unit, len(np.unique(np.append(development.units, sealed.units)))
-    return found
+    weighing, units = development.weighing, development.units
+    many = None if units is None or sealed.units is None else len(np.unique(np.append(units, sealed.units)))
+    return TaskFacts(
+        name=development.name, rows=len(development) + len(sealed), development_rows=len(development),
+        test_rows=len(sealed), features=len(development.features),
+        classes=list(development.class_names) if development.kind == "classes" else UNSTATED, kind=development.kind,
+        measured_in=getattr(development, "measured_in", "") if development.kind == "numbers" else UNSTATED,
+        fingerprint=development.fingerprint,
+        weights=WeightsFacts(are=weighing.are, factor=weighing.factor) if weighing is not None else UNSTATED,
+        unit=development.unit if many else UNSTATED, units=many or UNSTATED,
+    )  # fmt: skip
 
 
-def scheme(kind: str, resampling: Resampling, trained: float) -> SchemeShape:
+def scheme(kind: str, resampling: Resampling, trained: float) -> SchemeFacts:
     """Gather the facts of the folds; `trained` is the share of the development rows that their models are fitted on."""
-    return {"name": kind, "folds": len(resampling.folds), "fingerprint": resampling.fingerprint, "trained": trained}
+    return SchemeFacts(name=kind, folds=len(resampling.folds), fingerprint=resampling.fingerprint, trained=trained)
 
 
-def winner(selection: Selection, failure: Failure | None = None) -> WinnerShape:
+def winner(selection: Selection, failure: Failure | None = None) -> WinnerFacts:
     """Return the facts of the winner: scores, and the candidates that it cannot be told from.
 
     The cross-validated score, and the estimate that allows for the choice; where it could not be fitted on all development
@@ -115,30 +122,25 @@ def winner(selection: Selection, failure: Failure | None = None) -> WinnerShape:
     """
     position, board = selection.winner, selection.board
     candidate = selection.candidates[position]
-    found: WinnerShape = {
-        "id": candidate.id,
-        "learner": kind_of(candidate.learner),
-        "entry": candidate.entry,
-        "parameters": settings_of(candidate, selection.assessed.numbers),
-        "complexity": {"name": board.unit[position], "value": float(board.complexity[position])},
-        "cv": {"mean": float(board.mean[position]), "se": float(board.se[position]), "folds": board.folds[position].tolist()},
-        "corrected": selection.corrected,
-        "measures": {name: float(each[position]) for name, each in selection.beside.items()},
-        "indistinguishable": [board.ids[other] for other in selection.indistinguishable],
-        "every_best": None if selection.every_best is None else [board.ids[one] for one in selection.every_best],
-    }
-    never = float(selection.means["never_judged"][position])
-    if not np.isnan(never):  # out of bag: rows that every tree has drawn, judged by the class shares of all rows
-        found["never_out_of_bag"] = int(never)
-    if failure:
-        found["failure"] = {"status": failure.status, "reason": failure.reason}
-    return found
+    never = float(selection.means["never_judged"][position])  # out of bag: rows drawn by all trees, judged by class shares
+    return WinnerFacts(
+        id=candidate.id, learner=kind_of(candidate.learner), entry=candidate.entry,
+        parameters=settings_of(candidate, selection.assessed.numbers),
+        complexity=SizeFacts(name=board.unit[position], value=float(board.complexity[position])),
+        cv=ScoreFacts(mean=float(board.mean[position]), se=float(board.se[position]), folds=board.folds[position].tolist()),
+        corrected=selection.corrected,
+        measures={name: float(each[position]) for name, each in selection.beside.items()},
+        indistinguishable=[board.ids[other] for other in selection.indistinguishable],
+        every_best=None if selection.every_best is None else [board.ids[one] for one in selection.every_best],
+        never_out_of_bag=UNSTATED if np.isnan(never) else int(never),
+        failure=RefitFailureFacts(status=failure.status, reason=failure.reason) if failure else UNSTATED,
+    )  # fmt: skip
 
 
-def failures(selection: Selection) -> tuple[FailureShape, ...]:
+def failures(selection: Selection) -> tuple[FailureFacts, ...]:
     """Candidates that did not finish, with the reason; those that left a race have not failed."""
     return tuple(
-        {"id": candidate.id, "status": status, "reason": reason}
+        FailureFacts(id=candidate.id, status=status, reason=reason)
         for candidate, status, reason in zip(selection.candidates, selection.status, selection.reasons, strict=True)
         if status not in ("ok", "dropped")
     )
@@ -151,47 +153,36 @@ LEVELS = 6
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio, odd: Fibonacci hashing
 
 
-def data(task: Task) -> DataShape:
+def data(task: Task) -> DataFacts:
     """Plain facts about the development rows; nothing of the test rows is here."""
     counts = np.bincount(task.target, minlength=task.class_count).tolist() if isinstance(task, ClassTask) else []
     features = [feature(item, task.values[:, i]) for i, item in enumerate(task.features[:SHOWN])]
-    return {
-        "rows": len(task),
-        "features": features,
-        "not_shown": max(0, len(task.features) - SHOWN),
-        "kinds": {kind: sum(item.kind == kind for item in task.features) for kind in kind_names()},
-        **_numbers(task),
-        "classes": [{"name": name, "rows": int(count)} for name, count in zip(task.class_names, counts)],
-        "missing": float(np.isnan(task.values).mean()) if task.values.size else 0.0,
-        "repeated_rows": repeated_rows(task),
-        "weighted": task.weights is not None,
-        "groups": None if task.groups is None else len(np.unique(task.groups)),
-    }
+    return DataFacts(
+        rows=len(task), features=features, not_shown=max(0, len(task.features) - SHOWN),
+        kinds={kind: sum(item.kind == kind for item in task.features) for kind in kind_names()},
+        target=feature(Feature.of_numbers("target"), task.target) if isinstance(task, NumberTask) else UNSTATED,
+        classes=[CountedNameFacts(name=name, rows=int(count)) for name, count in zip(task.class_names, counts)],
+        missing=float(np.isnan(task.values).mean()) if task.values.size else 0.0,
+        repeated_rows=repeated_rows(task), weighted=task.weights is not None,
+        groups=None if task.groups is None else len(np.unique(task.groups)),
+    )  # fmt: skip
 
 
-def _numbers(task: Task) -> NumbersShape:
-    return {"target": feature(Feature.of_numbers("target"), task.target)} if isinstance(task, NumberTask) else {}
-
-
-def feature(item: Feature, values: Floats) -> FeatureShape:
+def feature(item: Feature, values: Floats) -> FeatureFacts:
     """Kind, share of missing values, number of different ones, and either quartiles or the most frequent levels."""
     present = values[~np.isnan(values)]
-    facts: FeatureShape = {
-        "name": item.name, "kind": item.kind, "missing": 1 - len(present) / max(1, len(values)), "different": 0,
-    }  # fmt: skip
+    missing = 1 - len(present) / max(1, len(values))
+    facts = FeatureFacts(name=item.name, kind=item.kind, missing=missing, different=0)
     if item.is_number:
         quartiles = np.quantile(present, [0, 0.25, 0.5, 0.75, 1]).tolist() if len(present) else []
-        return {**facts, "different": len(np.unique(present)), "quartiles": quartiles, "dates": item.dates}
+        return facts.but(different=len(np.unique(present)), quartiles=quartiles, dates=item.dates)
     if item.text:
-        return {**facts, "different": len(np.unique(present)), "levels": []}
+        return facts.but(different=len(np.unique(present)), levels=[])
     counts = np.bincount(present.astype(np.int64), minlength=len(item.levels) + 1)
     named = [*item.levels, "(not declared)"]
     top = [index for index in np.argsort(-counts, kind="stable")[:LEVELS] if counts[index]]
-    return {
-        **facts,
-        "different": int((counts > 0).sum()),
-        "levels": [{"name": named[index], "rows": int(counts[index])} for index in top],
-    }
+    levels = [CountedNameFacts(name=named[index], rows=int(counts[index])) for index in top]
+    return facts.but(different=int((counts > 0).sum()), levels=levels)
 
 
 def repeated_rows(task: Task) -> int:

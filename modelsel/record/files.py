@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.errors import Problem, StoreError
+from modelsel.core.facts import Facts
 from modelsel.core.system.disk import demand_portable, sync_directory
 
 _SPACE, _PERMISSION = "free some space", "check the folder's permissions"
@@ -94,7 +95,9 @@ def json_text(value: object) -> str:
 
 
 def plain(value: object) -> object:
-    """Mappings, lists, strings, numbers, booleans and None: nothing else."""
+    """Facts as they are written; mappings, lists, strings, numbers, booleans and None: nothing else."""
+    if isinstance(value, Facts):
+        return plain(value.written())
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):

@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 import yaml  # type: ignore[import-untyped]
@@ -23,19 +23,21 @@ from numpy.typing import NDArray
 
 from modelsel.core import stored
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.outcome import SCHEMA, StudyShape, StudySummary
+from modelsel.core.facts import DocumentFacts
+from modelsel.core.outcome import SCHEMA, StudySummary
 from modelsel.core.selection import Assessed, Losses, Selection
 from modelsel.core.system.machine import memory
 from modelsel.core.types import Integers, Targets
-from modelsel.guard.reporting.report import AuditShape
+from modelsel.guard.reporting.report import AuditReport
 from modelsel.record import candidates, facts, model
 from modelsel.record.candidates import Row
-from modelsel.record.documents import DetailsShape, ExplanationShape
+from modelsel.record.documents import DetailsFacts, ExplanationFacts, FoldsFacts
 from modelsel.record.facts import StudyRecord
 from modelsel.record.files import encode_text, json_text, npz, plain, storing, write
 from modelsel.record.redact import RedactingFilter, Redactor
 
 Summary = TypeVar("Summary", bound=StudySummary)
+Known = TypeVar("Known", bound=DocumentFacts)
 PROJECT = Path("runs")  # of the folder one works in: there a project's ledger lies, wherever its runs go
 PLACE = "MODELSEL_RUNS"
 LATEST, SWEEPS = "latest", "sweeps"
@@ -48,8 +50,7 @@ LONGEST_PATH = 4096  # bytes of `latest` where it is a line of text
 DAMAGED = "MSEL-612"
 DEEPEST = 50  # levels of a configuration
 AGAIN = "take it from a backup, or run the study again: its finished cells are kept"
-# Of study.json: what earlier versions did not write.
-LATER = r"task\.kind|winner\.(entry|measures|every_best)|findings\[\d+\]\.do|nested\.\w+"
+LATER = r"nested\.\w+"  # of study.json what earlier versions did not write, and no default takes the place of
 STRANGENESS = "strangeness.npz"  # beside a fold's model: of the rows that it did not see
 SUMMED = (CONFIG, CANDIDATES, LOSSES, DETAILS, EXPLANATION)  # files whose sums study.json states
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
@@ -137,9 +138,9 @@ class RunFolder:
         table = self.redactor.text(candidates.text(candidates.rows(selection)))
         return {CANDIDATES: table.encode(), LOSSES: loss_archive(selection)}
 
-    def amend(self, outcome: StudySummary, audit: AuditShape) -> None:
+    def amend(self, outcome: StudySummary, audit: AuditReport) -> None:
         """Put a look that came after the study on record."""
-        self.write_json(DETAILS, {**self.details(), "audit": audit})
+        self.write_json(DETAILS, self.details().but(audit=audit))
         self.write_outcome(outcome)
 
     def write_outcome(self, outcome: StudySummary) -> None:
@@ -163,13 +164,13 @@ class RunFolder:
             found = stored.mapping(stored.text(self.path / OUTCOME))
             if isinstance(found.get("schema"), int) and found["schema"] > SCHEMA:
                 raise ValueError(f"schema {found['schema']} was written by a later modelsel, {found.get('modelsel')}")
-            stored.conforming(StudyShape, found, LATER)
+            stored.conforming(StudySummary, found, LATER)
             if not {"classes", "measured_in"} & set(found["task"]):
                 raise ValueError("task.classes is missing")
             if unsaid := [place for place, value in _numbers_of(found) if value is None]:
                 raise ValueError(f"{unsaid[0]} is no number")
             found.pop("files", None)
-            return kind.from_dict({**found, **instead})
+            return kind.read({**found, **instead})
 
     def config(self) -> dict[str, Any]:
         with self.reading(CONFIG):
@@ -179,13 +180,13 @@ class RunFolder:
         with self.reading(CANDIDATES):
             return candidates.read_candidates(self._content(CANDIDATES, stored.ARCHIVE).decode("utf-8"))
 
-    def details(self) -> DetailsShape:
+    def details(self) -> DetailsFacts:
         """Read the facts that the report shows beyond study.json: data, looks, pairs, command, environment."""
-        return cast(DetailsShape, self._document(DETAILS, DetailsShape))
+        return self._document(DETAILS, DetailsFacts)
 
-    def explanation(self) -> ExplanationShape:
+    def explanation(self) -> ExplanationFacts:
         """Reasons and weak spots of the choice; empty where nothing was asked for, and for runs of older versions."""
-        return cast(ExplanationShape, self._document(EXPLANATION, ExplanationShape))
+        return self._document(EXPLANATION, ExplanationFacts)
 
     def losses(self) -> Losses:
         with self.reading(LOSSES):
@@ -204,14 +205,14 @@ class RunFolder:
         """Names of files whose bytes are no longer those that the study wrote, or that are gone."""
         return [name for name in self.sums if not self._is_whole(name)]
 
-    def _document(self, name: str, shape: object) -> dict[str, Any]:
+    def _document(self, name: str, kind: type[Known]) -> Known:
         """Read a JSON file that not all runs have."""
         if not (self.path / name).exists() and name not in self.sums:
-            return {}
+            return kind.read({})
         with self.reading(name):
             found = stored.mapping(self._content(name))
-            stored.conforming(shape, found, r"[^.\[]+")
-            return found
+            stored.conforming(kind, found, r"[^.\[]+")
+            return kind.read(found)
 
     def _write(self, name: str, content: str | bytes) -> None:
         """Write a file whole, and remember its sum."""
@@ -296,28 +297,20 @@ def read_yaml(data: bytes) -> dict[str, Any]:
     return found
 
 
-def details(finished: StudyRecord) -> DetailsShape:
+def details(finished: StudyRecord) -> DetailsFacts:
     """Collect the facts that the report needs beyond study.json, config.yaml, candidates.csv and losses.npz."""
     folds = finished.resampling.folds
-    return {
-        "command": list(finished.command),
-        "ended": time.time_ns() // 10**6,
-        "user": facts.user(),
-        "commit": facts.commit(),
-        "environment": facts.environment(),
-        "data": facts.data(finished.task),
-        "audit": finished.audit,
-        "pairs": list(finished.pairs),
-        "folds": {
-            "repeats": finished.resampling.repeats,
-            "repeat": [fold.repeat for fold in folds],
-            "analysis": [len(fold.analysis) for fold in folds],
-            "assessment": [len(fold.assessment) for fold in folds],
-        },
-        "higher_is_better": finished.selection.board.higher_is_better,
-        "shows": finished.shows,
-        "predict_1000_rows": finished.times,
-    }
+    return DetailsFacts(
+        command=list(finished.command), ended=time.time_ns() // 10**6, user=facts.user(), commit=facts.commit(),
+        environment=facts.environment(), data=facts.data(finished.task), audit=finished.audit, pairs=list(finished.pairs),
+        folds=FoldsFacts(
+            repeats=finished.resampling.repeats,
+            repeat=[fold.repeat for fold in folds],
+            analysis=[len(fold.analysis) for fold in folds],
+            assessment=[len(fold.assessment) for fold in folds],
+        ),
+        higher_is_better=finished.selection.board.higher_is_better, shows=finished.shows, predict_1000_rows=finished.times,
+    )  # fmt: skip
 
 
 def runs_folder(given: str | Path | None = None) -> Path:
@@ -504,11 +497,11 @@ class RecordedRun:
         return self.folder.outcome()
 
     @cached_property
-    def details(self) -> DetailsShape:
+    def details(self) -> DetailsFacts:
         return self.folder.details()
 
     @cached_property
-    def explanation(self) -> ExplanationShape:
+    def explanation(self) -> ExplanationFacts:
         return self.folder.explanation()
 
     @cached_property
@@ -518,7 +511,7 @@ class RecordedRun:
 
     @property
     def classes(self) -> Sequence[str]:
-        return list(self.outcome.task.get("classes", ()))
+        return list(self.outcome.task.classes)
 
 
 # study.log: what the study did and when, a line each, secrets left out.

@@ -71,8 +71,8 @@ def development_rows(folder: RunFolder, needed: str = RECIPE) -> Task:
 
         task = read_as_given(task)
     on_record = folder.outcome().task
-    development: Task = weigh_as_recorded(task.take(parts.split.partition(task).development), on_record.get("weights"))
-    if development.fingerprint != on_record["fingerprint"]:
+    development: Task = weigh_as_recorded(task.take(parts.split.partition(task).development), on_record.weights)
+    if development.fingerprint != on_record.fingerprint:
         changed = Problem("MSEL-626", "the data are not those of the study", task.name)
         raise DataError(_what_is_needed(folder, needed, "put the data of the study back, or run it again"), changed)
     return development

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from modelsel.record.candidates import Row, safe
-from modelsel.record.documents import DependenceShape, audit_of
+from modelsel.record.documents import DependenceFacts
 from modelsel.record.files import json_text, storing, write
 from modelsel.record.folder import DETAILS, RecordedRun, RunFolder
 
@@ -41,8 +41,8 @@ def _none_if_missing(value: object) -> object:
 
 def _candidates(run: RecordedRun) -> Iterator[Line]:
     """Yield a line per candidate, with its difference from the winner."""
-    won, near = run.outcome.winner["id"], set(run.outcome.winner.get("indistinguishable", ()))
-    times = run.details.get("predict_1000_rows") or {}
+    won, near = run.outcome.winner.id, set(run.outcome.winner.indistinguishable)
+    times = run.details.predict_1000_rows or {}
     best = next(row.mean for row in run.candidates if row.id == won)
     for row in run.candidates:
         told = None if row.id == won or not row.rank else row.id not in near
@@ -60,10 +60,10 @@ def _parameters(run: RecordedRun) -> Iterator[Line]:
 
 def fold_lines(folder: RunFolder, rows: Sequence[Row]) -> Iterator[Line]:
     """Yield a line per candidate and fold."""
-    facts = folder.details()["folds"]
+    facts = folder.details().known_folds
     for row in rows:
         with folder.reading(DETAILS):
-            folds = list(zip(facts["repeat"], facts["analysis"], facts["assessment"], row.folds, strict=True))
+            folds = list(zip(facts.repeat, facts.analysis, facts.assessment, row.folds, strict=True))
         for fold, (repeat, analysis, assessment, score) in enumerate(folds):
             yield {"id": row.id, "fold": fold, "repeat": repeat, "analysis": analysis, "assessment": assessment, "score": score}
 
@@ -96,33 +96,32 @@ def _scores(run: RecordedRun) -> Iterator[Line]:
 
 
 def _floor(run: RecordedRun) -> Iterator[Line]:
-    for line in run.outcome.extra.get("floor", ()):
-        yield {**line, **(line["cv"] or {})}
+    for line in run.outcome.floor:
+        yield {**line, **(line.cv or {})}
 
 
 def _outer_folds(run: RecordedRun) -> Iterator[Line]:
-    nested = run.outcome.extra.get("nested") or {"scores": (), "winners": ()}
-    for fold, (score, winner) in enumerate(zip(nested["scores"], nested["winners"], strict=True)):
+    nested = run.outcome.nested
+    for fold, (score, winner) in enumerate(zip(nested.scores, nested.winners, strict=True) if nested else ()):
         yield {"fold": fold, "score": score, "winner": winner}
 
 
 def _slices(run: RecordedRun) -> Iterator[Line]:
     """Yield a line per slice that was found or declared."""
     for kind, table in (
-        ("found", run.explanation.get("weak_slices")), ("declared", run.explanation.get("declared_slices"))
+        ("found", run.explanation.weak_slices), ("declared", run.explanation.declared_slices)
     ):  # fmt: skip
-        yield from ({"kind": kind, **line} for line in (table["slices"] if table else ()))
+        yield from ({"kind": kind, **line} for line in (table.slices if table else ()))
 
 
 def _importance(run: RecordedRun) -> Iterator[Line]:
     """Yield a line per column, group of columns and noise of each importance."""
-    for one in run.explanation.get("importance", ()):
-        who = {"id": one["candidate"]}
-        yield from ({**line, **who, "columns": line["column"], "kind": "column"} for line in one.get("columns", ()))
-        groups = one.get("together", ())
-        yield from ({**line, **who, "columns": " + ".join(line["columns"]), "kind": "together"} for line in groups)
-        if noise := one.get("noise"):
-            yield {**noise, **who, "kind": "noise"}
+    for one in run.explanation.importance:
+        who = {"id": one.candidate}
+        yield from ({**line, **who, "columns": line.column, "kind": "column"} for line in one.columns)
+        yield from ({**line, **who, "columns": " + ".join(line.columns), "kind": "together"} for line in one.together)
+        if one.noise:
+            yield {**one.noise, **who, "kind": "noise"}
 
 
 def _importance_folds(run: RecordedRun) -> Iterator[Line]:
@@ -130,53 +129,56 @@ def _importance_folds(run: RecordedRun) -> Iterator[Line]:
         yield from ({**line, "fold": fold, "importance": cost} for fold, cost in enumerate(line["folds"]))
 
 
-def _values(one: DependenceShape) -> list[Line]:
-    levels = one["levels"] if one["levels"] else [None] * len(one["grid"])
-    return [{"column": one["column"], "value": at, "level": level} for at, level in zip(one["grid"], levels, strict=True)]
+def _values(one: DependenceFacts) -> list[Line]:
+    levels = one.levels if one.levels else [None] * len(one.grid)
+    return [{"column": one.column, "value": at, "level": level} for at, level in zip(one.grid, levels, strict=True)]
 
 
 def _dependence(run: RecordedRun) -> Iterator[Line]:
     """Yield a line per value of a column, and class where there are classes."""
-    for one in run.explanation.get("dependence", ()):
-        for value, means in zip(_values(one), one["mean"], strict=True):
+    for one in run.explanation.dependence:
+        for value, means in zip(_values(one), one.mean, strict=True):
             names = run.classes or (None,)
             yield from ({**value, "class": name, "mean": mean} for name, mean in zip(names, means, strict=True))
 
 
 def _dependence_rows(run: RecordedRun) -> Iterator[Line]:
     """Yield a line per point of each row's course."""
-    for one in run.explanation.get("dependence", ()):
-        for line, scores in enumerate(one["lines"]["scores"]):
-            drawn = {"line": line, "class": one["lines"].get("class")}
+    for one in run.explanation.dependence:
+        for line, scores in enumerate(one.lines["scores"]):
+            drawn = {"line": line, "class": one.lines.get("class")}
             yield from ({**value, **drawn, "score": score} for value, score in zip(_values(one), scores, strict=True))
 
 
 def _curve(run: RecordedRun) -> Iterator[Line]:
     """Yield a line per point of the learning curve."""
-    curve = run.explanation.get("curve") or {"candidates": ()}
-    for one in curve["candidates"]:
-        for share, rows, point in zip(curve["shares"], curve["rows"], one["points"], strict=True):
-            yield {"id": one["candidate"], "entry": one["entry"], "share": share, "rows": rows, **point}
+    curve = run.explanation.curve
+    if curve is None:
+        return
+    for one in curve.candidates:
+        for share, rows, point in zip(curve.shares, curve.rows, one.points, strict=True):
+            yield {"id": one.candidate, "entry": one.entry, "share": share, "rows": rows, **point}
 
 
 def _doublings(run: RecordedRun) -> Iterator[Line]:
-    for one in (run.explanation.get("curve") or {"candidates": ()})["candidates"]:
-        yield {"id": one["candidate"], "entry": one["entry"], **one["doubling"]}
+    curve = run.explanation.curve
+    for one in curve.candidates if curve else ():
+        yield {"id": one.candidate, "entry": one.entry, **one.doubling}
 
 
 def _looks(run: RecordedRun) -> Iterator[Line]:
     """Yield a line per look."""
-    audit = audit_of(run.details)
-    for of in audit.get("test_sets", ()) if audit else ():
-        for look in of.get("looks", ()):
-            low, high = look.get("interval") or (None, None)
-            yield {**look, "test_set": of["id"], "low": low, "high": high}
+    audit = run.details.audited
+    for of in audit.test_sets if audit else ():
+        for look in of.looks:
+            low, high = look.interval or (None, None)
+            yield {**look, "test_set": of.id, "low": low, "high": high}
 
 
 _READERS: Mapping[str, Callable[[RecordedRun], Iterator[Line]]] = {
     "candidates": _candidates, "parameters": _parameters, "measures": _measures, "predictions": _predictions,
     "folds": lambda run: fold_lines(run.folder, run.candidates),
-    "scores": _scores, "comparisons": lambda run: iter(run.details.get("pairs", ())), "floor": _floor,
+    "scores": _scores, "comparisons": lambda run: iter(run.details.pairs), "floor": _floor,
     "outer_folds": _outer_folds, "slices": _slices, "importance": _importance, "importance_folds": _importance_folds,
     "dependence": _dependence, "dependence_rows": _dependence_rows, "curve": _curve, "doubling": _doublings,
     "findings": lambda run: iter(run.outcome.findings), "looks": _looks,

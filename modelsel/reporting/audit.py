@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from modelsel.core.types import Finding
 from modelsel.guard.findings.base import SEVERITIES
 from modelsel.guard.reporting.page import day, limits_of, look_to_quote, plural, sentence, summary
-from modelsel.guard.reporting.report import AuditReport, AuditShape, LookLine, TestSetReport
+from modelsel.guard.reporting.report import AuditReport, LookLine, TestSetReport
 from modelsel.reporting.screen import Part, screen
 
 GRAVE = ("high", "critical")
@@ -13,18 +13,17 @@ TOLD = 3  # test sets of which the first screen tells
 NOT_SHOWN = "Scores that other code computed on these rows are not seen here: this is evidence, not prevention."
 
 
-def audit_screen(audit: AuditShape) -> str:
+def audit_screen(report: AuditReport) -> str:
     """Lay out the first screen of an audit."""
-    report = AuditReport.read(audit)
     grave = {one.code: SEVERITIES.index(one.severity) for one in report.flags if one.severity in GRAVE}
     before = [Part("In short", (summary(report),))]
     after = [
         Part("To quote", tuple(_quotes(report, grave))),
-        Part("Next look", tuple(_further(audit))),
+        Part("Next look", tuple(_further(report))),
         Part("Ledger", (f"{report.ledger.url}: {plural(report.ledger.entries, 'entry', 'entries')}",), extra=True),
         Part("Not shown", (NOT_SHOWN,), extra=True),
     ]
-    flags = sorted(report.flags, key=lambda one: -SEVERITIES.index(one.severity))
+    flags = sorted(report.findings, key=lambda one: -SEVERITIES.index(one.severity))
     more = f"-v prints all of it, `-o audit.html` (or .md) writes it{_explain(flags)}"
     return screen(before, flags, [one for one in after if one.sentences], more, 11, "Audit")
 
@@ -75,14 +74,14 @@ def _whose(look: LookLine) -> str:
     return f"{look.study}, {day(look.at)}, {look.user}@{look.host}"
 
 
-def _further(audit: AuditShape) -> Iterator[str]:
+def _further(report: AuditReport) -> Iterator[str]:
     """Yield what a further look at the one test set would show."""
-    upcoming = audit.get("next")
+    upcoming = report.next
     if not upcoming:
         return
-    if upcoming.get("release") == "closed":
+    if upcoming.release == "closed":
         yield "It would show nothing: all that these rows can tell has been told."
-    elif upcoming.get("release") == "ladder":
+    elif upcoming.release == "ladder":
         yield "It would show no score any more, but whether a model is clearly better than the best so far."
-    elif ends := upcoming.get("interval"):
+    elif ends := upcoming.interval:
         yield f"The same score would then have the interval {limits_of(ends)}."

@@ -10,10 +10,10 @@ from html import escape
 from itertools import islice
 from typing import Literal
 
-from modelsel.core.outcome import FindingShape, StudySummary
+from modelsel.core.outcome import FindingFacts, StudySummary
 from modelsel.guard.reporting.page import NOT_SHOWN
-from modelsel.guard.reporting.report import TestSetShape
-from modelsel.record.documents import DataShape, audit_of
+from modelsel.guard.reporting.report import TestSetReport
+from modelsel.record.documents import DataFacts
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.checklists import Checklist, Item
 from modelsel.reporting.roots import outcome_as_read
@@ -180,33 +180,33 @@ class Record:
     @property
     def tested(self) -> bool:
         """Say whether rows were sealed for a test."""
-        return bool(self.outcome.task["test_rows"])
+        return bool(self.outcome.task.test_rows)
 
     @property
     def parameters(self) -> Mapping[str, object]:
         """The settings of the chosen candidate that are set."""
-        known = self.outcome.winner["parameters"]
+        known = self.outcome.winner.parameters
         return {name: value for name, value in known.items() if name != "kind" and value is not None}
 
     @property
-    def data(self) -> DataShape:
+    def data(self) -> DataFacts:
         """The facts about the development rows; in runs of older versions some or all are missing."""
-        return self.details.get("data", {})
+        return self.details.data
 
     @property
-    def findings(self) -> Sequence[FindingShape]:
+    def findings(self) -> Sequence[FindingFacts]:
         """The findings of the study."""
         return self.outcome.findings
 
     @cached_property
-    def test_sets(self) -> Sequence[TestSetShape]:
+    def test_sets(self) -> Sequence[TestSetReport]:
         """The audit of the sealed rows, as it stood when the study ended."""
-        audit = audit_of(self.details)
-        return audit["test_sets"] if audit is not None else ()
+        audit = self.details.audited
+        return audit.test_sets if audit is not None else ()
 
     def sentences(self, *begins: str) -> str:
         """The messages of findings, by the beginnings of their codes."""
-        return _texts(one for one in self.outcome.findings if one["code"].startswith(begins))
+        return _texts(one for one in self.outcome.findings if one.code.startswith(begins))
 
     def settings(self, *names: str) -> str:
         """Settings of the chosen candidate by the last part of their names, in words."""
@@ -221,9 +221,9 @@ def _list_settings(settings: Mapping[str, object]) -> str:
     return ", ".join(f"{name}={value}" for name, value in settings.items() if value not in (None, [], {}, ""))
 
 
-def _texts(findings: Iterable[FindingShape]) -> str:
+def _texts(findings: Iterable[FindingFacts]) -> str:
     """Return the texts of findings."""
-    return "; ".join(f"{one['code']}: {one['message']}" for one in islice(findings, SHOWN))
+    return "; ".join(f"{one.code}: {one.message}" for one in islice(findings, SHOWN))
 
 
 def _words(name: str) -> str:
@@ -231,19 +231,19 @@ def _words(name: str) -> str:
 
 
 def _software(record: Record) -> str:
-    commit = record.details.get("commit")
+    commit = record.details.commit
     own = f"; the project's own code at commit {commit}" if commit else ""
     return f"Computed with modelsel {record.outcome.modelsel}{own}."
 
 
 def _environment(record: Record) -> str | None:
-    known = record.details.get("environment")
+    known = record.details.environment
     said = ", ".join(f"{name} {value}" for name, value in known.items()) if known else ""
     return f"{said}." if said else None
 
 
 def _command(record: Record) -> str | None:
-    words = record.details.get("command")
+    words = record.details.command
     return f"It was made by `{' '.join(words)}`, seed {record.outcome.seed}." if words else None
 
 
@@ -251,37 +251,37 @@ def _target(record: Record) -> str:
     """Name the target and what it is."""
     task = record.outcome.task
     name = record.config["dataset"].get("target") or "that of the table"
-    what = f"a number{' in ' + str(task['measured_in']) if task.get('measured_in') else ''}"
-    if "classes" in task:
-        what = f"one of {len(task['classes'])} classes"
+    what = f"a number{' in ' + str(task.measured_in) if task.measured_in else ''}"
+    if not task.of_numbers:
+        what = f"one of {len(task.classes)} classes"
     return f"The target is {name}, {what}."
 
 
 def _distribution(record: Record) -> str | None:
     """Tell the shares of the classes."""
-    classes = record.data.get("classes")
+    classes = record.data.classes
     if not classes:
         return None
-    total = sum(one["rows"] for one in classes)
-    said = ", ".join(f"{one['name']} {one['rows']:,} ({one['rows'] / total:.1%})" for one in classes[:SHOWN])
+    total = sum(one.rows for one in classes)
+    said = ", ".join(f"{one.name} {one.rows:,} ({one.rows / total:.1%})" for one in classes[:SHOWN])
     return f"Classes of the development rows: {said}."
 
 
 def _suffices(record: Record) -> str | None:
     """Tell the bound for all candidates at once."""
-    choices = next((one["choices"] for one in record.test_sets if one.get("choices")), None)
+    choices = next((one.choices for one in record.test_sets if one.choices), None)
     if choices is None:
         return None
-    many = f"With {choices['candidates']:,} candidates on {choices['rows']:,} rows"
-    return f"{many} all error rates are within ±{choices['bound']:.3f} at once (95 %)."
+    many = f"With {choices.candidates:,} candidates on {choices.rows:,} rows"
+    return f"{many} all error rates are within ±{choices.bound:.3f} at once (95 %)."
 
 
 def _tell_gaps(record: Record) -> str | None:
     """Tell the gaps, by feature."""
-    if not record.data.get("features"):
+    if not record.data.features:
         return None
-    gaps = ", ".join(f"{one['name']} {one['missing']:.1%}" for one in record.data["features"][:SHOWN] if one["missing"])
-    return f"{record.data['missing']:.1%} of the cells of the development rows are missing{': ' if gaps else ''}{gaps}."
+    gaps = ", ".join(f"{one.name} {one.missing:.1%}" for one in record.data.features[:SHOWN] if one.missing)
+    return f"{record.data.missing:.1%} of the cells of the development rows are missing{': ' if gaps else ''}{gaps}."
 
 
 def _preparation(record: Record) -> str:
@@ -296,23 +296,23 @@ def _candidates(record: Record) -> str:
     """Count the candidates, by what became of them."""
     counts = record.outcome.candidates
     learners = ", ".join([*dict.fromkeys(row.label for row in record.folder.candidates())][:SHOWN])
-    said = f"{counts['declared']:,} candidates were declared, {counts['distinct']:,} of them distinct ({learners})"
-    ended = f"{counts['failed']} failed, {counts['skipped']} were skipped"
+    said = f"{counts.declared:,} candidates were declared, {counts.distinct:,} of them distinct ({learners})"
+    ended = f"{counts.failed} failed, {counts.skipped} were skipped"
     return f"{said}; {ended}."
 
 
 def _fold_sizes(record: Record) -> str | None:
     """Tell the numbers of rows of the folds."""
-    folds = record.details.get("folds")
+    folds = record.details.folds
     if folds is None:
         return None
-    fit, assess = ((min(folds[name]), max(folds[name])) for name in ("analysis", "assessment"))
+    fit, assess = ((min(rows), max(rows)) for rows in (folds.analysis, folds.assessment))
     return f"Folds fit on {fit[0]:,} to {fit[1]:,} rows and assess {assess[0]:,} to {assess[1]:,}."
 
 
 def _floor(record: Record) -> str | None:
-    floors = record.outcome.extra.get("floor") or ()
-    said = ", ".join(f"{one['learner']} {score(one['cv']['mean'])}" for one in floors if one["cv"])
+    floors = record.outcome.floor
+    said = ", ".join(f"{one.learner} {score(one.cv.mean)}" for one in floors if one.cv)
     return f"On the same folds: {said}." if said else None
 
 
@@ -320,44 +320,44 @@ def _looks(record: Record) -> str | None:
     """Count the looks."""
     if not record.test_sets:
         return None
-    looks = [look for look in record.test_sets[0]["looks"] if not look["replay"]]
-    codes = sorted({code for look in looks for code in look["flags"]})
+    looks = [look for look in record.test_sets[0].looks if not look.replay]
+    codes = sorted({code for look in looks for code in look.flags})
     said = f"The ledger counted {plural(len(looks), 'look')} at the sealed rows when the study ended"
     return f"{said}{' (findings ' + ', '.join(codes) + ')' if codes else ''}."
 
 
 def _units(record: Record) -> str | None:
     """Tell which rows belong together; None where each stands for itself."""
-    task, groups = record.outcome.task, record.data.get("groups")
-    if not task.get("unit") and not groups:
+    task, groups = record.outcome.task, record.data.groups
+    if not task.unit and not groups:
         return None
-    said = f"Rows of one {task.get('unit') or 'group'} belong together ({task.get('units') or groups:,} of them)"
+    said = f"Rows of one {task.unit or 'group'} belong together ({task.units or groups:,} of them)"
     return f"{said}; folds and the test keep each whole."
 
 
 def _features(record: Record) -> str | None:
     """Name the features with their kinds."""
-    features = record.data.get("features")
+    features = record.data.features
     if not features:
         return None
-    count = int(record.outcome.task["features"])
-    said = ", ".join(f"{one['name']} ({one['kind']})" for one in features[:SHOWN])
+    count = int(record.outcome.task.features)
+    said = ", ".join(f"{one.name} ({one.kind})" for one in features[:SHOWN])
     more = f" and {count - SHOWN} more" if count > SHOWN else ""
     return f"{plural(count, 'feature')}: {said}{more}; quartiles or levels of each are on record."
 
 
 def _measures(record: Record) -> str | None:
-    values = [(name, value) for name, value in (record.outcome.winner.get("measures") or {}).items() if value is not None]
+    values = [(name, value) for name, value in (record.outcome.winner.measures or {}).items() if value is not None]
     said = ", ".join(f"{name.replace('_', ' ')} {score(value)}" for name, value in values[:SHOWN])
     return f"Of the chosen one, cross-validated, also: {said}." if said else None
 
 
 def _estimate(record: Record) -> str:
     """Tell the cross-validated score, and what it is after allowing for the choice."""
-    cv, fixed = record.outcome.winner["cv"], record.outcome.winner.get("corrected")
-    said = f"Cross-validated: {score(cv['mean'])}, standard error {score(cv['se'])}"
+    cv, fixed = record.outcome.winner.cv, record.outcome.winner.corrected
+    said = f"Cross-validated: {score(cv.mean)}, standard error {score(cv.se)}"
     if fixed:
-        said += f"; {score(fixed['mean'])} {interval((fixed['low'], fixed['high']))} after allowing for the choice"
+        said += f"; {score(fixed.mean)} {interval((fixed.low, fixed.high))} after allowing for the choice"
     return f"{said}."
 
 
@@ -377,37 +377,37 @@ def _tests(record: Record) -> str:
     """Say which candidates cannot be told from the chosen one, and by what."""
     winner = record.outcome.winner
     how = "paired differences over folds, Holm-adjusted, 5 %"
-    if winner.get("every_best") is not None:
+    if winner.every_best is not None:
         how = "a bootstrap of the rows, all candidates at once, the fold models taken as given, 95 %"
-    same = plural(len(winner.get("indistinguishable", ())), "other candidate")
+    same = plural(len(winner.indistinguishable), "other candidate")
     return f"{_upper(same)} cannot be told from the chosen one ({how})."
 
 
 def _imbalance(record: Record) -> str | None:
     """Tell the rarest class, and what was done about it."""
-    classes = record.data.get("classes")
+    classes = record.data.classes
     if not classes:
         return None
-    least = min(classes, key=lambda one: one["rows"])
-    weights = "row weights were declared" if record.data.get("weighted") else "no row weights were declared"
+    least = min(classes, key=lambda one: one.rows)
+    weights = "row weights were declared" if record.data.weighted else "no row weights were declared"
     own = record.settings("calibrator", "threshold", "class_weight", "costs")
-    return f"The rarest class is {least['name']} with {least['rows']:,} rows; {weights}{'; ' + own if own else ''}."
+    return f"The rarest class is {least.name} with {least.rows:,} rows; {weights}{'; ' + own if own else ''}."
 
 
 def _slices(record: Record) -> str | None:
     """Tell groups of rows with a higher error."""
-    known = record.explanation.get("weak_slices")
-    if not known or "slices" not in known:
+    known = record.explanation.weak_slices
+    if not known:
         return None
-    weak = [one for one in known["slices"] if one["adjusted"] is not None and one["adjusted"] < 0.05]
-    said = "; ".join(f"{one['slice']}: {one['wrong']:,} of {one['rows']:,} wrong" for one in weak[:SHOWN])
+    weak = [one for one in known.slices if one.adjusted is not None and one.adjusted < 0.05]
+    said = "; ".join(f"{one.slice}: {one.wrong:,} of {one.rows:,} wrong" for one in weak[:SHOWN])
     told = said or "none is worse than the rest beyond chance"
     return f"Groups of rows were searched for a higher error: {told}."
 
 
 def _output(record: Record) -> str:
     """Say what the model returns."""
-    if "classes" not in record.outcome.task:
+    if record.outcome.task.of_numbers:
         return "The model returns a number."
     threshold = record.parameters.get("threshold")
     how = f"threshold {threshold}" if threshold else "the class of the highest score, without a threshold of its own"
@@ -423,24 +423,24 @@ def _alike(record: Record) -> str | None:
 
 
 def _tell_declaration(record: Record) -> str:
-    sealed = next((one["sealed"].get("at") for one in record.test_sets if one.get("sealed")), None)
+    sealed = next((one.sealed.at for one in record.test_sets if one.sealed), None)
     when = f"; the test rows were sealed on {str(sealed)[:10]}" if sealed else ""
     return f"Space, folds, measure, rule and test stand in one file{when}."
 
 
 def _when(record: Record) -> str | None:
-    at = next((look["at"] for one in record.test_sets for look in one["looks"]), None)
-    who = record.details.get("user") or "somebody"
+    at = next((look.at for one in record.test_sets for look in one.looks), None)
+    who = record.details.user or "somebody"
     return f"Tested on {str(at)[:10]} by {who}." if at else None
 
 
 Sentence = Callable[[Record], str | None]
 FACTS: Mapping[str, tuple[str, Sentence]] = {  # by the names of `reporting/checklists.py`: where it stands, what it says
     "data": (f"{CONFIG}, dataset",
-             lambda run: f"The table {run.outcome.task['name']} was read as {_list_settings(run.config['dataset'])}."),
+             lambda run: f"The table {run.outcome.task.name} was read as {_list_settings(run.config['dataset'])}."),
     "fingerprint": (
         f"{STUDY}, task.fingerprint",
-        lambda run: f"Its rows have the fingerprint {run.outcome.task['fingerprint']}, whatever the file is called."),
+        lambda run: f"Its rows have the fingerprint {run.outcome.task.fingerprint}, whatever the file is called."),
     "software": (f"{STUDY}, modelsel; {DETAILS}, commit", _software),
     "specification": (f"{STUDY}, spec_id; {CONFIG}",
                       lambda run: f"The whole configuration has the identity {run.outcome.spec_id}."),
@@ -468,7 +468,7 @@ FACTS: Mapping[str, tuple[str, Sentence]] = {  # by the names of `reporting/chec
     "missing": (f"{DETAILS}, data.features", _tell_gaps),
     "missing_policy": (
         f"{STUDY}, winner.parameters",
-        lambda run: f"The chosen {run.outcome.winner['learner']} treats missing values so: "
+        lambda run: f"The chosen {run.outcome.winner.learner} treats missing values so: "
                     f"{run.settings('missing', 'preparer', 'steps') or 'by its own rule, which its page tells'}."),
     "left_out": (
         f"{STUDY}, findings",
@@ -479,7 +479,7 @@ FACTS: Mapping[str, tuple[str, Sentence]] = {  # by the names of `reporting/chec
     "checks": (
         f"{STUDY}, findings; docs/findings.md",
         lambda run: "The table was checked for odd rows, columns and cells: "
-                    f"{_texts(one for one in run.findings if not one['code'].startswith(OTHERS)) or 'nothing was found'}."),
+                    f"{_texts(one for one in run.findings if not one.code.startswith(OTHERS)) or 'nothing was found'}."),
     "preparation": (f"{STUDY}, winner.parameters", _preparation),
     "candidates": (f"{STUDY}, candidates; {CANDIDATES}", _candidates),
     "space": (
@@ -488,7 +488,7 @@ FACTS: Mapping[str, tuple[str, Sentence]] = {  # by the names of `reporting/chec
                     f"({', '.join([*run.config['space']][:SHOWN])}), with its scores."),
     "folds": (
         f"{STUDY}, scheme",
-        lambda run: f"All candidates were judged on the same {plural(int(run.outcome.scheme['folds']), 'fold')} "
+        lambda run: f"All candidates were judged on the same {plural(int(run.outcome.scheme.folds), 'fold')} "
                     "({name}, fingerprint {fingerprint}) of the development rows.".format_map(run.outcome.scheme)),
     "fold_sizes": (f"{DETAILS}, folds", _fold_sizes),
     "split": (
@@ -500,8 +500,8 @@ FACTS: Mapping[str, tuple[str, Sentence]] = {  # by the names of `reporting/chec
         lambda run: f"The rule “{_words(run.outcome.rule)}”, by {_words(run.outcome.measure)}, was declared beforehand."),
     "winner": (
         f"{STUDY}, winner",
-        lambda run: f"Chosen: {run.outcome.winner.get('entry') or run.outcome.winner['learner']} "
-                    f"{run.outcome.winner['id'][:8]} ({_list_settings(run.parameters)})."),
+        lambda run: f"Chosen: {run.outcome.winner.name} "
+                    f"{run.outcome.winner.id[:8]} ({_list_settings(run.parameters)})."),
     "model": (
         "model/",
         lambda run: "The fitted model is on record; `modelsel export` writes it for other systems."
@@ -539,5 +539,5 @@ FACTS: Mapping[str, tuple[str, Sentence]] = {  # by the names of `reporting/chec
     "limits": ("`modelsel audit`", lambda run: " ".join(NOT_SHOWN) if run.tested else None),
     "findings": (
         f"{STUDY}, findings",
-        lambda run: f"Findings of weight: {_texts(one for one in run.findings if one['severity'] in GRAVE) or 'none'}."),
+        lambda run: f"Findings of weight: {_texts(one for one in run.findings if one.severity in GRAVE) or 'none'}."),
 }  # fmt: skip

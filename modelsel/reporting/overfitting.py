@@ -6,10 +6,11 @@ analysis rows. Mitchell 1997, *Machine learning*, figure 3.6.
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import NotRequired, TypedDict
 
 import numpy as np
 
+from modelsel.core.facts import DocumentFacts
+from modelsel.core.facts import facts as facts_of
 from modelsel.reporting.charts import Plot, Scale
 from modelsel.reporting.roots import ROOTED, SQUARED, spread
 from modelsel.reporting.show import SectionContext
@@ -21,18 +22,24 @@ LINES = 40
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 940, 330, 60, 20, 20, 290
 
 
-class SizeCurve(TypedDict):
+@facts_of
+class SizeCurve(DocumentFacts):
     """The trees of an entry by size: leaves, scores on analysis and assessment rows, standard errors; `of`: what is shown."""
 
     entry: str
-    of: NotRequired[str]
     sizes: list[float]
     training: list[float]
     assessment: list[float]
     se: list[float]
 
+    @property
+    def shows(self) -> str:
+        """What a curve shows (`of` in the record): accuracy, unless it says otherwise."""
+        return str(self.stated.get("of", ACCURACY))
 
-class SizeCurves(TypedDict):
+
+@facts_of
+class SizeCurves(DocumentFacts):
     """The curves of all entries that have trees of at least three sizes."""
 
     curves: list[SizeCurve]
@@ -45,13 +52,13 @@ def facts(studied: SectionContext) -> Mapping[str, object]:
             return {"reason": f"root mean squared errors need measure=mse or rmse, not {studied.measure}"}
     elif studied.measure != "error":
         return {"reason": f"accuracies need measure=error, not {studied.measure}"}
-    curves = [one for one in (_curve(studied, entry) for entry in _entries(studied)) if len(one["sizes"]) > 2]
-    return {"curves": curves} if curves else {"reason": "no entry of the space has trees of at least three sizes"}
+    curves = [one for one in (_curve(studied, entry) for entry in _entries(studied)) if len(one.sizes) > 2]
+    return SizeCurves(curves=curves) if curves else {"reason": "no entry of the space has trees of at least three sizes"}
 
 
 def text(one: SizeCurves) -> str:
     """Write the section for the terminal."""
-    return "\n".join(_table(curve) for curve in one["curves"])
+    return "\n".join(_table(curve) for curve in SizeCurves.read(one).curves)
 
 
 def html(one: SizeCurves) -> str:
@@ -59,7 +66,7 @@ def html(one: SizeCurves) -> str:
     said = (
         "Dashed: on the rows that the tree was grown from. Solid: on the assessment rows, with one standard error to each side."
     )
-    return f"<p class='soft'>{said}</p>{''.join(map(_figure, one['curves']))}"
+    return f"<p class='soft'>{said}</p>{''.join(map(_figure, SizeCurves.read(one).curves))}"
 
 
 def _entries(studied: SectionContext) -> list[str]:
@@ -84,27 +91,21 @@ def _curve(studied: SectionContext, entry: str) -> SizeCurve:
         training, mean = 1.0 - training, 1.0 - mean
     elif studied.measure == SQUARED:
         se, mean = np.array([*map(spread, mean, se)]), np.sqrt(mean)
-    curve: SizeCurve = {
-        "entry": entry, "sizes": board.complexity[kept].tolist(), "training": training.tolist(), "assessment": mean.tolist(),
-        "se": se.tolist(),
-    }  # fmt: skip
-    return curve if studied.task.class_names else {**curve, "of": ROOTED}
+    curve = SizeCurve(
+        entry=entry, sizes=board.complexity[kept].tolist(), training=training.tolist(), assessment=mean.tolist(), se=se.tolist()
+    )
+    return curve if studied.task.class_names else SizeCurve.read({**curve, "of": ROOTED})
 
 
 def _points(curve: SizeCurve) -> list[tuple[float, float, float, float]]:
-    return list(zip(curve["sizes"], curve["training"], curve["assessment"], curve["se"], strict=True))
-
-
-def _of(curve: SizeCurve) -> str:
-    """What a curve shows: accuracy, unless it says otherwise."""
-    return str(curve.get("of", ACCURACY))
+    return list(zip(curve.sizes, curve.training, curve.assessment, curve.se, strict=True))
 
 
 def _best(curve: SizeCurve) -> tuple[int, str]:
     """Return the position of the best score of the assessment rows, and what it is called."""
-    if _of(curve) == ACCURACY:
-        return int(np.argmax(curve["assessment"])), "largest"
-    return int(np.argmin(curve["assessment"])), "smallest"
+    if curve.shows == ACCURACY:
+        return int(np.argmax(curve.assessment)), "largest"
+    return int(np.argmin(curve.assessment)), "smallest"
 
 
 def _table(curve: SizeCurve) -> str:
@@ -113,7 +114,7 @@ def _table(curve: SizeCurve) -> str:
     points, (top, best) = _points(curve), _best(curve)
     kept = set(np.linspace(0, len(points) - 1, min(LINES, len(points))).astype(int).tolist()) | {top}
     lines = [_line(points[i], f"  <- {best}" if i == top else "") for i in sorted(kept)]
-    return "\n".join([f"{curve['entry']}: {_of(curve)}", head, "-" * len(head), *lines]) + "\n"
+    return "\n".join([f"{curve.entry}: {curve.shows}", head, "-" * len(head), *lines]) + "\n"
 
 
 def _line(point: Sequence[float], best: str) -> str:
@@ -124,7 +125,7 @@ def _line(point: Sequence[float], best: str) -> str:
 def _figure(curve: SizeCurve) -> str:
     """Draw the curve, with its table below."""
     return (
-        f"<h3>{escape(curve['entry'])}</h3><figure class='wide' tabindex='0'>{draw(curve)}</figure>"
+        f"<h3>{escape(curve.entry)}</h3><figure class='wide' tabindex='0'>{draw(curve)}</figure>"
         f"<details><summary>As a table</summary><pre>{escape(_table(curve))}</pre></details>"
     )
 
@@ -132,10 +133,10 @@ def _figure(curve: SizeCurve) -> str:
 def draw(curve: SizeCurve) -> str:
     """Draw training and out-of-fold score against the number of leaves, with one standard error."""
     points, (top, best) = _points(curve), _best(curve)
-    plot = Plot(WIDTH, HEIGHT, f"{curve['entry']}: {_of(curve)} against leaves")
-    across = Scale.of(curve["sizes"], LEFT + 12, WIDTH - RIGHT - 12, log=False)
+    plot = Plot(WIDTH, HEIGHT, f"{curve.entry}: {curve.shows} against leaves")
+    across = Scale.of(curve.sizes, LEFT + 12, WIDTH - RIGHT - 12, log=False)
     ends = [assessment + side * se for _, _, assessment, se in points for side in (-1, 1) if is_known(se)]
-    up = Scale.of([*curve["training"], *curve["assessment"], *ends], BOTTOM, TOP, log=False)
+    up = Scale.of([*curve.training, *curve.assessment, *ends], BOTTOM, TOP, log=False)
     plot.axis_left(up, LEFT, WIDTH - RIGHT)
     plot.axis_below(across, TOP, BOTTOM, "size of the tree (leaves, mean over the folds)", 8)
     plot.path([(across(size), up(training)) for size, training, _, _ in points], "trend dashed")

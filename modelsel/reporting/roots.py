@@ -8,13 +8,15 @@ Standard errors and intervals of differences are taken along by the same lines (
 from collections.abc import Sequence
 from dataclasses import replace
 from math import isfinite, sqrt
+from typing import TypeVar
 
-from modelsel.core.outcome import CorrectedShape, MoreShape, ScoreShape, StudySummary, WinnerShape
+from modelsel.core.outcome import CorrectedFacts, NestedFacts, ScoreFacts, StudySummary
 from modelsel.record.candidates import Row
-from modelsel.record.documents import PairShape
+from modelsel.record.documents import PairFacts
 
 SQUARED = "mse"
 ROOTED = "root mse"
+Estimate = TypeVar("Estimate", CorrectedFacts, NestedFacts, CorrectedFacts | None)
 
 
 def is_squared(outcome: StudySummary) -> bool:
@@ -26,27 +28,21 @@ def outcome_as_read(outcome: StudySummary) -> StudySummary:
     """The summary with roots in place of mean squared errors; any other as it is."""
     if not is_squared(outcome):
         return outcome
-    extra: MoreShape = {**outcome.extra}
-    if floor := extra.get("floor"):
-        extra["floor"] = [{**line, "cv": None if line["cv"] is None else _score(line["cv"])} for line in floor]
-    if nested := extra.get("nested"):
-        low, mean, high = (_root(nested[end]) for end in ("low", "mean", "high"))
-        extra["nested"] = {**nested, "mean": mean, "low": low, "high": high, "scores": [root(one) for one in nested["scores"]]}
-    if made := extra.get("ensembles"):
-        extra["ensembles"] = [{**one, "corrected": _interval(one["corrected"])} for one in made]
-    winner: WinnerShape = {
-        **outcome.winner,
-        "cv": _score(outcome.winner["cv"]),
-        "corrected": _interval(outcome.winner.get("corrected")),
-    }
-    return replace(outcome, measure=ROOTED, winner=winner, extra=extra)
+    won, nested = outcome.winner, outcome.nested
+    return outcome.but(
+        measure=ROOTED,
+        winner=won.but(cv=_score(won.cv), corrected=_interval(won.corrected)),
+        floor=[line.but(cv=line.cv and _score(line.cv)) for line in outcome.floor],
+        nested=nested and _interval(nested).but(scores=[*map(root, nested.scores)]),
+        ensembles=[one.but(corrected=_interval(one.corrected)) for one in outcome.ensembles],
+    )
 
 
 def rows_as_read(outcome: StudySummary, rows: Sequence[Row]) -> list[Row]:
     """Candidates with roots in place of mean squared errors; any others as they are. `outcome` is the recorded one."""
     if not is_squared(outcome):
         return list(rows)
-    won = next((row.mean for row in rows if row.id == outcome.winner["id"]), float("nan"))
+    won = next((row.mean for row in rows if row.id == outcome.winner.id), float("nan"))
     return [
         replace(
             row, mean=_root(row.mean), se=spread(row.mean, row.se), folds=tuple(map(_root, row.folds)),
@@ -56,17 +52,17 @@ def rows_as_read(outcome: StudySummary, rows: Sequence[Row]) -> list[Row]:
     ]  # fmt: skip
 
 
-def pairs_as_read(outcome: StudySummary, rows: Sequence[Row], pairs: Sequence[PairShape]) -> list[PairShape]:
+def pairs_as_read(outcome: StudySummary, rows: Sequence[Row], pairs: Sequence[PairFacts]) -> list[PairFacts]:
     """Known differences, of roots in place of those of mean squared errors; `rows` are the recorded candidates."""
-    pairs = [pair for pair in pairs if pair["difference"] is not None]
+    pairs = [pair for pair in pairs if pair.difference is not None]
     if not is_squared(outcome):
         return pairs
     mean = {row.id: row.mean for row in rows}
 
-    def take_roots(pair: PairShape) -> PairShape:
-        own = mean[pair["first"]], mean[pair["second"]]
-        low, high = (None if end is None else root_difference(end, *own) for end in (pair["low"], pair["high"]))
-        return {**pair, "difference": root_difference(pair["difference"], *own), "low": low, "high": high}
+    def take_roots(pair: PairFacts) -> PairFacts:
+        own = mean[pair.first], mean[pair.second]
+        low, high = (None if end is None else root_difference(end, *own) for end in (pair.low, pair.high))
+        return pair.but(difference=root_difference(pair.difference, *own), low=low, high=high)
 
     return [take_roots(pair) for pair in pairs]
 
@@ -112,16 +108,11 @@ def _root(value: float) -> float:
     return sqrt(max(value, 0.0)) if isfinite(value) else value
 
 
-def _score(cv: ScoreShape) -> ScoreShape:
+def _score(cv: ScoreFacts) -> ScoreFacts:
     """A cross-validated score by its root."""
-    rooted: ScoreShape = {**cv, "mean": _root(cv["mean"]), "se": None if cv["se"] is None else spread(cv["mean"], cv["se"])}
-    if "folds" in cv:
-        rooted["folds"] = [root(one) for one in cv["folds"]]
-    return rooted
+    return cv.but(mean=_root(cv.mean), se=None if cv.se is None else spread(cv.mean, cv.se), folds=[*map(root, cv.folds)])
 
 
-def _interval(stated: CorrectedShape | None) -> CorrectedShape | None:
+def _interval(stated: Estimate) -> Estimate:
     """A score with its interval by roots."""
-    if stated is None:
-        return None
-    return {**stated, "mean": _root(stated["mean"]), "low": _root(stated["low"]), "high": _root(stated["high"])}
+    return stated and stated.but(mean=_root(stated.mean), low=_root(stated.low), high=_root(stated.high))

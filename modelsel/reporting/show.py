@@ -57,7 +57,7 @@ def text(folder: RunFolder) -> str:
     note = folder.config().get("note")
     blocks = [fill(note, WIDTH)] if note else []
     with folder.reading(DETAILS):
-        blocks += [_text(name, one) for name, one in _conforming(folder.details().get("shows", {})) if one["asked"]]
+        blocks += [_text(name, one) for name, one in _conforming(folder.details().shows) if one["asked"]]
     return "".join(f"{block.rstrip()}\n\n" for block in blocks)
 
 
@@ -69,7 +69,7 @@ def sections(folder: RunFolder) -> list[dict[str, object]]:
     with folder.reading(DETAILS):
         return [
             {"name": name, "title": _title(name), "html": _html(name, one), "asked": one["asked"]}
-            for name, one in _conforming(folder.details().get("shows", {}))
+            for name, one in _conforming(folder.details().shows)
         ]
 
 

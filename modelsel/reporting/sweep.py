@@ -5,7 +5,7 @@ Test scores stand in the table only of jobs whose test set was opened; they are 
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -64,13 +64,13 @@ def _row(job: SweepJob) -> tuple[str, ...]:
     if job.outcome is None:
         ended = "passed over: not at hand" if job.result.passed_over else f"ended with exit code {job.result.code}"
         return (job.label, ended, "–", "–", "–")
-    won, corrected = job.outcome.winner, job.outcome.winner.get("corrected")
+    won, corrected = job.outcome.winner, job.outcome.winner.corrected
     return (
         job.label,
-        f"{won.get('entry') or won['learner']} {won['id'][:8]}",
-        f"{score(won['cv']['mean'])} ± {score(won['cv']['se'])}",
-        score(corrected["mean"]) if corrected else "–",
-        str(job.outcome.candidates.get("distinct", "–")),
+        f"{won.name} {won.id[:8]}",
+        f"{score(won.cv.mean)} ± {score(won.cv.se)}",
+        score(corrected.mean) if corrected else "–",
+        str(job.outcome.candidates.distinct),
     )
 
 
@@ -95,7 +95,7 @@ def _sentences(sweep: SweepFolder, jobs: Sequence[SweepJob], finished: Sequence[
     groups: dict[tuple[str, str], list[SweepJob]] = {}
     for job in finished:
         assert job.outcome is not None
-        groups.setdefault((str(job.outcome.task["name"]), job.outcome.measure), []).append(job)
+        groups.setdefault((str(job.outcome.task.name), job.outcome.measure), []).append(job)
     for (data, measure), own in groups.items():
         if len(own) > 1:
             said.append(_best(data, measure, own))
@@ -112,7 +112,7 @@ def _best(data: str, measure: str, jobs: Sequence[SweepJob]) -> str:
     best = best_job(jobs)
     assert best.outcome is not None
     found = correct_best(outcomes)
-    mean = score(best.outcome.winner["cv"]["mean"])
+    mean = score(best.outcome.winner.cv.mean)
     said = f"{data}: best of {len(jobs)} jobs is {best.label}, cross-validated {measure} {mean}"
     if isinstance(found, Corrected):
         return f"{said}; corrected for the choice among them {score(found.mean)} {interval((found.low, found.high))}."
@@ -126,8 +126,8 @@ def best_job(jobs: Sequence[SweepJob]) -> SweepJob:
     finished = [job for job in jobs if job.outcome is not None]
     first = finished[0].outcome
     assert first is not None
-    sign = -1.0 if RunFolder.open(first.folder).details().get("higher_is_better") else 1.0
-    return min(finished, key=lambda job: sign * job.outcome.winner["cv"]["mean"] if job.outcome else 0.0)
+    sign = -1.0 if RunFolder.open(first.folder).details().higher_is_better else 1.0
+    return min(finished, key=lambda job: sign * job.outcome.winner.cv.mean if job.outcome else 0.0)
 
 
 def _table(jobs: Sequence[SweepJob]) -> DocumentTable:
@@ -166,11 +166,11 @@ def draw_intervals(jobs: Sequence[SweepJob]) -> Plot | None:
 
 def _ends(outcome: StudySummary) -> tuple[float, float, float]:
     """Low end, middle and high end of a job's score."""
-    corrected, cv = outcome.winner.get("corrected"), outcome.winner["cv"]
+    corrected, cv = outcome.winner.corrected, outcome.winner.cv
     if corrected:
-        return corrected["low"], corrected["mean"], corrected["high"]
-    se = cv["se"] or 0.0
-    return cv["mean"] - se, cv["mean"], cv["mean"] + se
+        return corrected.low, corrected.mean, corrected.high
+    se = cv.se or 0.0
+    return cv.mean - se, cv.mean, cv.mean + se
 
 
 def _facts(job: SweepJob) -> dict[str, object]:
@@ -181,12 +181,12 @@ def _facts(job: SweepJob) -> dict[str, object]:
     if job.outcome is None:
         return facts
     won, test = job.outcome.winner, job.outcome.test
-    corrected: Mapping[str, object] = won.get("corrected") or {}
+    corrected = won.corrected
+    limits = (None, None, None) if corrected is None else (corrected.mean, corrected.low, corrected.high)
     ends = test.interval if test and test.interval else (None, None)
     return facts | {
-        "winner": won.get("entry") or won["learner"], "candidate": won["id"], "measure": job.outcome.measure,
-        "cv": won["cv"]["mean"], "se": won["cv"]["se"], "corrected": corrected.get("mean"),
-        "corrected_low": corrected.get("low"), "corrected_high": corrected.get("high"),
+        "winner": won.name, "candidate": won.id, "measure": job.outcome.measure,
+        "cv": won.cv.mean, "se": won.cv.se, "corrected": limits[0], "corrected_low": limits[1], "corrected_high": limits[2],
         "test": test.score if test else None, "test_low": ends[0], "test_high": ends[1],
     }  # fmt: skip
 

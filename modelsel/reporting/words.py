@@ -109,7 +109,7 @@ IN_UNITS = ("root mse", "rmse", "mae", "median_absolute_error", "pinball")  # me
 
 def in_unit(outcome: StudySummary) -> str:
     """The unit of a study's scores, as it stands behind the measure's name; empty where they have none."""
-    unit = outcome.task.get("measured_in")
+    unit = outcome.task.measured_in
     return f" in {unit}" if unit and outcome.measure in IN_UNITS else ""
 
 
@@ -245,7 +245,7 @@ def difference_to_winner(row: Row, winner: Row) -> str:
 
 def next_best(outcome: StudySummary, table: Sequence[Row]) -> str:
     """The best of the other entries of the space against the winner; of its own entry where there is no other."""
-    won = next((row for row in table if row.id == outcome.winner["id"]), None)
+    won = next((row for row in table if row.id == outcome.winner.id), None)
     ranked = sorted((row for row in table if row.rank and won is not None and row.id != won.id), key=lambda row: row.rank)
     if won is None or not ranked:
         return ""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from modelsel.config.compose import Config
 from modelsel.core.errors import NoCandidateError, Problem
-from modelsel.core.outcome import FindingShape, StudySummary, as_data
+from modelsel.core.outcome import FindingFacts, StudySummary, as_data
 from modelsel.core.selection import Selection
 from modelsel.core.types import Finding
 from modelsel.guard.findings import look_findings
@@ -25,7 +25,7 @@ def all_findings(
     gate: Gate | None,
     final: Fitted | Failure,
     changed: Sequence[Finding] = (),
-) -> tuple[FindingShape, ...]:
+) -> tuple[FindingFacts, ...]:
     """Gather the findings of all stages."""
     guarded = gate.findings if gate else (look_findings.published_experiment(),)
     found = (
@@ -54,10 +54,10 @@ def complain(config: Config, results: Results, outcome: StudySummary) -> None:
     After everything is on record. The next best is not taken in a winner's place: it was not chosen.
     """
     winner = outcome.winner
-    if failure := winner.get("failure"):
-        what = f"the winner, {winner['entry'] or winner['learner']} {winner['id']}, could not be fitted on all development rows"
+    if failure := winner.failure:
+        what = f"the winner, {winner.name} {winner.id}, could not be fitted on all development rows"
         fix = f"mend it, or leave it out of the space: the finished cells are kept; everything else is in {outcome.folder}"
-        raise NoCandidateError(Problem("MSEL-705", f"{what}: {failure['status']}, {failure['reason']}", "space", fix))
+        raise NoCandidateError(Problem("MSEL-705", f"{what}: {failure.status}, {failure.reason}", "space", fix))
     failed = results.counts["failed"]
     if failed and config.on_failure == "error":
         fix = "candidates.csv tells which; on_failure=record goes on with the others"

@@ -9,7 +9,8 @@ import numpy as np
 
 from modelsel.config.compose import Config
 from modelsel.config.settings import AUTO
-from modelsel.core.outcome import MoreShape, TestResult
+from modelsel.core.facts import UNSTATED
+from modelsel.core.outcome import ClosedFacts, TestResult
 from modelsel.core.reading import TableReading
 from modelsel.core.satellites import part
 from modelsel.core.selection import Assessed, Selection
@@ -73,16 +74,16 @@ def opens_test(config: Config, material: StudyData) -> bool:
     return config.final_test is True or (config.final_test == AUTO and not material.grave)
 
 
-def reason_closed(config: Config, material: StudyData, folder: RunFolder) -> MoreShape:
-    """Say why `auto` left the test set closed, and what opens it; a sweep, which looks at its end, reads it too."""
+def reason_closed(config: Config, material: StudyData, folder: RunFolder) -> tuple[Sequence[str], ClosedFacts | None]:
+    """The grave findings for which the test set stays closed; of `auto` why, and what opens it. A sweep's end reads it too."""
     codes = [finding.code for finding in material.grave]
     if not codes or not len(material.sealed):
-        return {}
+        return UNSTATED, UNSTATED
     if config.final_test != AUTO:
-        return {"grave": codes}
+        return codes, UNSTATED
     one = len(codes) == 1
     reason = f"{', '.join(dict.fromkeys(codes))}: {'a finding' if one else 'findings'} of high severity in the data"
-    return {"grave": codes, "closed": {"reason": reason, "open": f"modelsel test {folder.path.parent.name}"}}
+    return codes, ClosedFacts(reason=reason, open=f"modelsel test {folder.path.parent.name}")
 
 
 def open_test(
@@ -119,7 +120,7 @@ def word_answer(test: TestResult, measure: BaseMeasure) -> TestResult:
         return shown
     beside = {"measure": MEASURES[measure.power], "score": test.released, "interval": test.interval, "cap": measure.cap,
               "above": test.above}  # fmt: skip
-    counted = test.counted["interval"] if test.counted else None
+    counted = test.counted.interval if test.counted else None
     limits = None if counted is None else (float(counted[0]), float(counted[1]))
     return replace(shown, score=test.errors / test.n, step=None, read_as="", interval=limits, beside=beside, counted=None)
 

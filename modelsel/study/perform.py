@@ -17,7 +17,7 @@ from modelsel.comparison.indistinguishable import pairs
 from modelsel.comparison.point632 import with_point632
 from modelsel.config.compose import Config, compose
 from modelsel.config.settings import ALL
-from modelsel.core.outcome import StudySummary
+from modelsel.core.outcome import SCHEMA, CountsFacts, FitsFacts, StudySummary
 from modelsel.core.spec import kind_of
 from modelsel.core.surroundings import Progress
 from modelsel.core.system.memory import give_back
@@ -90,8 +90,8 @@ def perform(config: Config, progress: Progress = QUIET, command: Sequence[str] =
         with log_study(folder) as log:
             log.info("%s: %s", config.name, " ".join(command) or "modelsel.run")
             outcome = _perform_steps(config, progress, command, material, folder, clock)
-            log.info("winner %s, cv %.6g; test %s", outcome.winner["id"], outcome.winner["cv"]["mean"], outcome.test)
-            log.info("floor %s", {line["learner"]: line["cv"]["mean"] for line in outcome.extra["floor"] if line["cv"]})
+            log.info("winner %s, cv %.6g; test %s", outcome.winner.id, outcome.winner.cv.mean, outcome.test)
+            log.info("floor %s", {line.learner: line.cv.mean for line in outcome.floor if line.cv})
         return outcome
 
 
@@ -135,17 +135,20 @@ def _perform_steps(
             if config.exam is not None and isinstance(final, Fitted) and config.final_test is not False:
                 released.test = answer_exam(config.exam, config, selection, final.model)
         with clock.stage("record"):
+            grave, closed = reason_closed(config, material, folder)
             outcome = StudySummary(
-                study=config.name, spec_id=config.spec_id, seed=config.seed, modelsel=modelsel.__version__,
-                folder=str(folder.path), task=facts.task(material.development, material.sealed),
-                measure=kind_of(config.measure), rule=kind_of(config.rule), test=released.test,
-                winner=facts.winner(selection, final if isinstance(final, Failure) else None),
+                schema=SCHEMA, modelsel=modelsel.__version__, study=config.name, spec_id=config.spec_id, seed=config.seed,
+                task=facts.task(material.development, material.sealed),
                 scheme=facts.scheme(kind_of(config.scheme), material.resampling, trained),
-                candidates={"declared": _count_declared(config, candidates), "distinct": len(candidates), **results.counts},
-                fits={"needed": plan.needed, "naive": plan.naive}, failures=facts.failures(selection), seconds=clock.read(),
+                measure=kind_of(config.measure), rule=kind_of(config.rule),
+                candidates=CountsFacts(
+                    declared=_count_declared(config, candidates), distinct=len(candidates), **results.counts
+                ),
+                fits=FitsFacts(needed=plan.needed, naive=plan.naive),
+                winner=facts.winner(selection, final if isinstance(final, Failure) else None), test=released.test,
+                failures=facts.failures(selection), seconds=clock.read(), folder=str(folder.path),
                 findings=all_findings(config, material, plan, selection, gate, final, changed),
-                extra={**extra, **reason_closed(config, material, folder)},
-            )  # fmt: skip
+            ).but(**extra.stated).but(grave=grave, closed=closed)  # fmt: skip
             model, shows = kept_of(final, config, material, selection, outcome, results)
             compared = pairs(selection, material.resampling, material.development.groups)
             folder.save(StudyRecord(
@@ -158,7 +161,7 @@ def _perform_steps(
             give_back()
             page.write(folder)
             tracker.finish()
-        timed = replace(outcome, seconds=clock.read())
+        timed = outcome.but(seconds=clock.read())
         folder.write_outcome(timed)
         complain(config, results, outcome)
     return timed

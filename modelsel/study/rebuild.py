@@ -25,7 +25,7 @@ def report(folder: RunFolder, progress: Progress = QUIET) -> Path:
     """Write report.html again; files that the journal gives are made again first, where they are damaged or gone."""
     if lost := lost_files(folder):
         rebuild(folder, lost, progress)
-    winner = folder.outcome().winner["id"]
+    winner = folder.outcome().winner.id
     if winner not in {row.id for row in folder.candidates()}:
         what, fix = f"study.json was changed: its winner {winner[:8]} is not one of the candidates", "take it from a backup"
         raise ConfigurationError(Problem("MSEL-617", what, str(folder.path), fix))
@@ -62,7 +62,7 @@ def _select_again(folder: RunFolder, progress: Progress) -> Selection:
     """Choose once more from the records of the journal; cells that are lost as well are computed again."""
     config = replace(recompose(folder.config(), {}), resume=None)
     material = prepare(config, progress.say)
-    if material.development.fingerprint != folder.outcome().task["fingerprint"]:
+    if material.development.fingerprint != folder.outcome().task.fingerprint:
         raise ConfigurationError(
             Problem("MSEL-616", "the data are not those of the study", str(folder.path), "run the study again")
         )

@@ -14,7 +14,7 @@ from typing import Self
 
 from modelsel.config.expand import AdaptiveEntry
 from modelsel.core.errors import NoCandidateError
-from modelsel.core.outcome import SearchShape, TrialShape
+from modelsel.core.outcome import SearchFacts, TrialFacts
 from modelsel.core.surroundings import Progress
 from modelsel.core.types import Candidate, Resampling, Task
 from modelsel.foreign.tpe import AskedTrial, Tpe, sampler
@@ -44,14 +44,14 @@ class Searched:
     candidates: tuple[Candidate, ...]
     trials: tuple[RecordedTrial, ...]
 
-    def facts(self, entries: Sequence[AdaptiveEntry]) -> SearchShape:
+    def facts(self, entries: Sequence[AdaptiveEntry]) -> SearchFacts:
         """The facts of the search that study.json states."""
-        each: list[TrialShape] = [
-            {"entry": one.entry, "trial": one.number, "seed": one.seed, "id": one.candidate, "score": one.score}
+        each = [
+            TrialFacts(entry=one.entry, trial=one.number, seed=one.seed, id=one.candidate, score=one.score)
             for one in self.trials
         ]
-        return {"kind": "tpe", "sampler": sampler(), "batch": entries[0].batch, "most": sum(one.trials for one in entries),
-                "trials": each}  # fmt: skip
+        most = sum(one.trials for one in entries)
+        return SearchFacts(kind="tpe", sampler=sampler(), batch=entries[0].batch, most=most, trials=each)
 
 
 @dataclass(eq=False)

@@ -18,7 +18,8 @@ from modelsel.config.compose import BATES, Config
 from modelsel.config.settings import ALL
 from modelsel.core import spec
 from modelsel.core.errors import NoCandidateError
-from modelsel.core.outcome import EnsembleShape, FloorShape, MoreShape, ScoreShape
+from modelsel.core.facts import UNSTATED
+from modelsel.core.outcome import EnsembleFacts, FloorFacts, MemberFacts, MoreFacts, ScoreFacts, SearchFacts
 from modelsel.core.selection import Selection
 from modelsel.core.surroundings import Progress
 from modelsel.core.types import Candidate, Resampling, Task, TaskKind
@@ -49,7 +50,7 @@ def select(
     folder: RunFolder,
     progress: Progress,
     spent: float = 0.0,
-) -> tuple[Results, Selection, MoreShape]:
+) -> tuple[Results, Selection, MoreFacts]:
     """All cells of the plan and what is chosen by them; floor and, where it is asked for, the nested estimate beside.
 
     Where entries are searched by their scores, the plan grows from the listed `candidates` by those that are asked for.
@@ -61,7 +62,7 @@ def select(
         race = Race(config.rule) if config.race.on else None
         left = None if config.deadline is None else max(config.deadline - spent, 1e-3)
         shown = {**_measures_beside(config, task, material.resampling), **bounded}
-        searched: MoreShape = {}
+        searched: SearchFacts = UNSTATED
         if config.adaptive:
             plan, searched = _search_entries(
                 config, material, candidates, partial(compute, beside=shown, spare=spare), progress
@@ -77,13 +78,15 @@ def select(
         if config.deadline is None:
             again = partial(compute, task=task, resampling=material.resampling, tell=QUIET, spare=spare)
             selection = with_score_measures(selection, results, lambda plan, beside: again(plan, beside=beside))
-        made: MoreShape = {"ensembles": own} if (own := _ensembles(selection)) else {}
-        extra: MoreShape = {"floor": [line.to_dict() for line in guessed], **_rounds(results), **made, **searched}
-        near = near_floor(selection, [line.cv["mean"] for line in guessed if line.cv])
+        extra = MoreFacts(
+            floor=[line.to_dict() for line in guessed], rounds=_rounds(results) or UNSTATED,
+            ensembles=_ensembles(selection) or UNSTATED, search=searched,
+        )  # fmt: skip
+        near = near_floor(selection, [line.cv.mean for line in guessed if line.cv])
         if config.outer is None or not needs_nested(config.corrected, selection, near):
             return results, with_caution(selection, near), extra
         nested = _select_nested(config, task, compute, journal)
-        return results, with_nested(selection, nested, config.corrected), {**extra, "nested": nested.to_dict()}
+        return results, with_nested(selection, nested, config.corrected), extra.but(nested=nested.to_dict())
 
 
 def _bounding_measures(config: Config) -> Mapping[str, BaseMeasure]:
@@ -120,22 +123,21 @@ def choices_anew(config: Config, material: StudyData, folder: RunFolder) -> list
 
 def _search_entries(
     config: Config, material: StudyData, listed: Sequence[Candidate], compute: Callable[..., Results], progress: Progress
-) -> tuple[Plan, MoreShape]:
+) -> tuple[Plan, SearchFacts]:
     """Search the entries that are searched by their scores; return the plan of all candidates, and the trials as facts."""
     task, folds, higher = material.development, material.resampling, config.measure.higher_is_better
     many = len(listed) + config.to_ask
     rounds = Rounds(progress, len(folds.folds), many, higher)
     search = AdaptiveSearch(config.adaptive, config.search.seconds, progress)
     found = search.run(listed, task, folds, partial(compute, tell=rounds), higher)
-    return make(found.candidates, task, folds), {"search": found.facts(config.adaptive)}
+    return make(found.candidates, task, folds), found.facts(config.adaptive)
 
 
-def _rounds(results: Results) -> MoreShape:
+def _rounds(results: Results) -> dict[str, list[int | None]]:
     """By candidate, the rounds at which boosting stopped early on each fold; empty without early stopping."""
     sizes = results.book.scores.columns["complexity"]
     stops = [at for at, one in enumerate(results.candidates) if getattr(one.learner, "early_stopping", None) is not None]
-    found = {results.candidates[at].id: [None if size != size else int(size) for size in sizes[at]] for at in stops}
-    return {"rounds": found} if found else {}
+    return {results.candidates[at].id: [None if size != size else int(size) for size in sizes[at]] for at in stops}
 
 
 def _measures_beside(config: Config, task: Task, resampling: Resampling) -> Mapping[str, BaseMeasure]:
@@ -149,13 +151,13 @@ def _measures_beside(config: Config, task: Task, resampling: Resampling) -> Mapp
     return every if config.measures == ALL else measures_by_default(every, task)
 
 
-def _ensembles(selection: Selection) -> list[EnsembleShape]:
+def _ensembles(selection: Selection) -> list[EnsembleFacts]:
     """The ensembles that were picked: their members, how often each was, and what the picking is worth."""
     return [
-        {
-            "id": one.id, "entry": one.entry, "corrected": selection.alone.get(one.id),
-            "members": [{"id": member.id, "entry": member.entry, "times": times} for member, times in one.learner.chosen],
-        }
+        EnsembleFacts(
+            id=one.id, entry=one.entry, corrected=selection.alone.get(one.id),
+            members=[MemberFacts(id=member.id, entry=member.entry, times=times) for member, times in one.learner.chosen],
+        )
         for one in selection.candidates
         if getattr(one.learner, "chosen", ())
     ]  # fmt: skip
@@ -205,13 +207,13 @@ class BaselineScore:
 
     candidate: Candidate
     in_space: bool  # the space lists it: it is a candidate too
-    cv: ScoreShape | None
+    cv: ScoreFacts | None
     reason: str = ""
 
-    def to_dict(self) -> FloorShape:
+    def to_dict(self) -> FloorFacts:
         """Return it as study.json has it."""
         learner = spec.kind_of(self.candidate.learner)
-        return {"id": self.candidate.id, "learner": learner, "candidate": self.in_space, "cv": self.cv, "reason": self.reason}
+        return FloorFacts(id=self.candidate.id, learner=learner, candidate=self.in_space, cv=self.cv, reason=self.reason)
 
 
 def floor(results: Results) -> tuple[BaselineScore, ...]:
@@ -242,5 +244,5 @@ def _line(candidate: Candidate, results: Results, at: int, *, in_space: bool) ->
     board = results.board
     if not board.eligible[at]:
         return BaselineScore(candidate, in_space, None, results.reasons[at])
-    cv: ScoreShape = {"mean": float(board.mean[at]), "se": float(board.se[at]), "folds": board.folds[at].tolist()}
+    cv = ScoreFacts(mean=float(board.mean[at]), se=float(board.se[at]), folds=board.folds[at].tolist())
     return BaselineScore(candidate, in_space, cv)

@@ -8,6 +8,7 @@ from modelsel.comparison.point632 import is_defined
 from modelsel.config.compose import Config
 from modelsel.config.settings import NESTED, TrackingSettings
 from modelsel.core.errors import NoCandidateError, Problem
+from modelsel.core.facts import UNSTATED
 from modelsel.core.outcome import StudySummary
 from modelsel.core.selection import Selection
 from modelsel.core.spec import kind_of
@@ -15,7 +16,7 @@ from modelsel.core.types import Candidate, Outputs, Resampling, Table, Task, pos
 from modelsel.explanation.explain import StudyToExplain, explanation, fold_models
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.planning.make import Plan
-from modelsel.record.documents import ExplanationShape
+from modelsel.record.documents import ExplanationFacts, SetsFacts
 from modelsel.record.facts import FinalModel, UnseenRows
 from modelsel.record.folder import RunFolder
 from modelsel.reporting import show
@@ -117,7 +118,7 @@ RECIPES = ("sklearn", "estimator")  # learners of which a model may be kept as i
 def explain_choice(
     config: Config, material: StudyData, folder: RunFolder, selection: Selection, final: Fitted | Failure,
     anew: Callable[[], Sequence[Candidate]] = tuple,
-) -> tuple[ExplanationShape, tuple[tuple[FinalModel, UnseenRows], ...]]:  # fmt: skip
+) -> tuple[ExplanationFacts, tuple[tuple[FinalModel, UnseenRows], ...]]:  # fmt: skip
     """Reasons and weak spots of the choice as far as they were asked for, from development rows; the models of the folds.
 
     `anew` makes the choice on the analysis rows of each fold, where that is wanted.
@@ -151,14 +152,10 @@ def explain_choice(
     try:
         kept = fold_models(of, anew() if nested else ())
     except NoCandidateError as nobody:
-        return {**found, "sets": {"failed": f"{nobody.problems[0].what}, {nobody.problems[0].where}"}}, ()
+        return found.but(sets=SetsFacts(failed=f"{nobody.problems[0].what}, {nobody.problems[0].where}")), ()
     if isinstance(kept, Failure):
-        return {**found, "sets": {"failed": f"{kept.status}, {kept.reason}"}}, ()
+        return found.but(sets=SetsFacts(failed=f"{kept.status}, {kept.reason}")), ()
     described = [(describe_model(one, material.development, config.tracking), strange) for one, strange in kept]
     if any(one.learner.kind in RECIPES and "stored" not in one.learner.facts for one, _ in described):
-        return {
-            **found,
-            "sets": {"failed": "of this learner only the recipe is kept; learner=estimator may keep more"},
-        }, ()
-    found["sets"] = {"folds": len(described), "nested": True} if nested else {"folds": len(described)}
-    return found, tuple(described)
+        return found.but(sets=SetsFacts(failed="of this learner only the recipe is kept; learner=estimator may keep more")), ()
+    return found.but(sets=SetsFacts(folds=len(described), nested=nested or UNSTATED)), tuple(described)

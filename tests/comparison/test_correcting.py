@@ -9,6 +9,7 @@ import pytest
 from benchmarks.simulations.nested_worth import Rules, cross_validated, fit, nested, study
 from modelsel.comparison.nested import sum_up_outer as summed
 from modelsel.comparison.selection import CAUTION, coverage_caution, near_floor, needs_nested, with_caution, with_nested
+from modelsel.core.outcome import CorrectedFacts
 
 
 @dataclass(frozen=True)
@@ -20,12 +21,12 @@ class Board:
 class Chosen:
     """As much of a selection as is read."""
 
-    corrected: dict[str, Any] | None
+    corrected: CorrectedFacts | None
     winner: int = 0
     board: Board = Board()
 
 
-BBC = {"method": "bbc", "mean": 0.47, "low": 0.4, "high": 0.5, "tibshirani": {"mean": 0.46}}
+BBC = CorrectedFacts(method="bbc", mean=0.47, low=0.4, high=0.5, tibshirani=0.46)
 
 
 def test_a_log_loss_on_few_rows_or_groups_is_doubted_by_name_and_near_the_floor_both_are_said() -> None:
@@ -35,14 +36,14 @@ def test_a_log_loss_on_few_rows_or_groups_is_doubted_by_name_and_near_the_floor_
     few = coverage_caution("log_loss", 600, np.repeat(np.arange(200), 3))
     assert few is not None
     assert few.startswith("on 200 groups")
-    both = with_caution(Chosen({**BBC, "caution": few}), near=True).corrected  # type: ignore[type-var]
+    both = with_caution(Chosen(BBC.but(caution=few)), near=True).corrected  # type: ignore[type-var]
     assert both is not None
     assert both["caution"] == f"{few}; {CAUTION}"
 
 
 @pytest.mark.parametrize(("mean", "near"), [(0.47, True), (0.461, True), (0.539, True), (0.45, False), (0.30, False)])
 def test_near_is_within_two_standard_errors_of_the_winner(mean: float, near: bool) -> None:
-    assert near_floor(Chosen({**BBC, "mean": mean}), [0.5, 0.9]) is near  # type: ignore[arg-type]
+    assert near_floor(Chosen(BBC.but(mean=mean)), [0.5, 0.9]) is near  # type: ignore[arg-type]
 
 
 def test_without_a_correction_nothing_is_near_and_auto_asks_for_nested() -> None:

@@ -29,6 +29,7 @@ from modelsel.kernels.compiler import load
 from modelsel.learner.inner import inner_folds
 from modelsel.learner.majority import Majority
 from modelsel.learner.tree import Splits
+from modelsel.record.documents import GrownAndBestFacts, OptimalFacts
 from modelsel.reporting.verdict import deeper, size_sentences
 from tests.learner.test_optimal_tree import brute, drawn
 
@@ -131,18 +132,18 @@ def test_both_halves_are_said_together():
     half = FoldErrors((3.0,), 2.0, 50.0, 3.0, 0.01, True)
     told = mean_over_folds(0, [half, replace(half, grown=(4.0,), ended=False)], 0.5)
     assert (told["grown"], told["optimal"], told["ended"]) == (0.07, 0.04, 1)
-    one = {
-        "candidate": "a", "entry": "cart", "depth": 2, "leaves": 3, "proven": True,
-        "training": {"grown": 0.05, "optimal": 0.04, "bound": 0.04}, "out_of_fold": told,
-    }  # fmt: skip
+    one = OptimalFacts(
+        candidate="a", entry="cart", depth=2, leaves=3, proven=True,
+        training=GrownAndBestFacts(grown=0.05, optimal=0.04, bound=0.04), out_of_fold=told,
+    )  # fmt: skip
     (said,) = size_sentences(one, "cart")
     assert "0.0500 wrong in training, 0.0400 of the best of this size; out of fold 0.0700 against 0.0400" in said
-    short = {**one, "proven": False, "training": {"grown": 0.05, "optimal": 0.06, "bound": 0.01}}
+    short = one.but(proven=False, training=GrownAndBestFacts(grown=0.05, optimal=0.06, bound=0.01))
     assert "none better was found; no tree of this size has less than 0.0100; out of fold" in size_sentences(short, "cart")[0]
-    assert "not a bound for it" in size_sentences({**one, "unlike": NOT_BINARY}, "cart")[0]
+    assert "not a bound for it" in size_sentences(one.but(unlike=NOT_BINARY), "cart")[0]
     whole = {"depth": 8, "leaves": 15, "training": 0.0, "out_of_fold": 0.07}
-    assert deeper({**one, "whole": whole}).startswith("The tree itself has 15 leaves of depth 8")
-    assert "a fit failed (skipped, few rows)" in size_sentences({"failed": "skipped, few rows"}, "cart")[0]
+    assert deeper(one.but(whole=whole)).startswith("The tree itself has 15 leaves of depth 8")
+    assert "a fit failed (skipped, few rows)" in size_sentences(one.but(failed="skipped, few rows"), "cart")[0]
 
 
 def test_what_is_no_single_tree_has_no_size():

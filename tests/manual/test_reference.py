@@ -19,7 +19,7 @@ from modelsel.manual import explain, schemas, settings
 from tests.extras import needs
 
 ROOT = Path(__file__).resolve().parents[2]
-RAISED = re.compile(r'(?:\b(?:Finding|_left_out)\(\s*|\{"code": |^CODE = )"([A-Z0-9_-]{3,})"', re.MULTILINE)
+RAISED = re.compile(r'(?:\b(?:Finding|_left_out)\(\s*|\bFindingFacts\(code=|^CODE = )"([A-Z0-9_-]{3,})"', re.MULTILINE)
 
 
 @pytest.fixture(scope="module")

@@ -13,10 +13,10 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from modelsel.core.fingerprint import digest
-from modelsel.core.outcome import StudySummary, TestResult
+from modelsel.core.outcome import CorrectedFacts, StudySummary, TestResult
 from modelsel.core.selection import Assessed, Losses, Selection
 from modelsel.core.types import Candidate, Feature, Fold, Resampling, Scoreboard, Task
-from modelsel.record.documents import PairShape
+from modelsel.record.documents import PairFacts
 from modelsel.record.facts import StudyRecord
 
 
@@ -134,11 +134,11 @@ def assemble(data, parts, candidates, predicted, scores, complexity, training) -
         assessed=Assessed(tuple(board.ids[i] for i in best), data.target, predicted[best], scores[best]),
         winner=winner,
         indistinguishable=tuple(int(i) for i in np.argsort(board.cost, kind="stable")[1:9]),
-        corrected={"method": "bbc", "mean": float(mean[winner]) + 0.008, "low": float(mean[winner]) - 0.012,
-                   "high": float(mean[winner]) + 0.031},
+        corrected=CorrectedFacts(method="bbc", mean=float(mean[winner]) + 0.008, low=float(mean[winner]) - 0.012,
+                                 high=float(mean[winner]) + 0.031),
     )  # fmt: skip
     pairs = tuple(
-        PairShape(first=board.ids[winner], second=board.ids[i], difference=(by := float(mean[i] - mean[winner])),
+        PairFacts(first=board.ids[winner], second=board.ids[i], difference=(by := float(mean[i] - mean[winner])),
                   low=by - 0.02, high=by + 0.03, p=0.03, adjusted=0.06, method="corrected resampled t")
         for i in best[1:]
     )  # fmt: skip
@@ -156,6 +156,7 @@ def outcome(data: Task, parts: Resampling, selection: Selection) -> StudySummary
     board, winner = selection.board, selection.winner
     candidate = selection.candidates[winner]
     return StudySummary(
+        schema=1, folder="",
         study="breast_cancer-quick",
         spec_id=digest("a study"),
         seed=0,

@@ -63,7 +63,7 @@ def test_a_run_that_was_not_finished_says_so(tmp_path):
 
 
 def test_what_is_read_is_what_was_written(folder, finished):
-    assert folder.outcome() == StudySummary.from_dict(plain(finished.outcome.to_dict()))
+    assert folder.outcome() == StudySummary.read(plain(finished.outcome.to_dict()))
     assert folder.config() == finished.config
     losses, assessed = folder.losses(), folder.assessed()
     np.testing.assert_array_equal(losses.matrix, finished.selection.losses.matrix)

@@ -95,7 +95,7 @@ def test_a_canary_in_environment_address_override_and_reason_is_in_no_file(finis
     whole = replace(
         finished,
         config=config,
-        outcome=replace(finished.outcome, failures=failures, winner=winner),
+        outcome=finished.outcome.but(failures=failures, winner=winner),
         selection=replace(finished.selection, reasons=(CANARY, *finished.selection.reasons[1:])),
         audit={
             "state": "warn",

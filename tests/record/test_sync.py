@@ -107,7 +107,7 @@ def test_a_replay_leaves_the_params_of_the_look_and_says_what_changed(folder, st
     first = sync(folder, store)
     outcome = folder.outcome()
     look = folder.details()["audit"]
-    folder.amend(replace(outcome, test=replace(outcome.test, replay=True, price=0.0, flags=("G002",))), look)
+    folder.amend(outcome.but(test=replace(outcome.test, replay=True, price=0.0, flags=("G002",))), look)
     again = sync(folder, store)
     assert (again.run_id, again.written) == (first.run_id, 0)
     parent = MlflowClient(store.uri).get_run(first.run_id)
@@ -123,7 +123,7 @@ def test_a_replay_leaves_the_params_of_the_look_and_says_what_changed(folder, st
 
 def test_a_look_after_the_first_pass_adds_its_params(folder, store):
     outcome = folder.outcome()
-    folder.write_outcome(replace(outcome, test=None))
+    folder.write_outcome(outcome.but(test=None))
     first = sync(folder, store)
     assert "modelsel.guard.look" not in MlflowClient(store.uri).get_run(first.run_id).data.params
     folder.write_outcome(outcome)
@@ -191,7 +191,7 @@ def test_what_was_broken_off_is_completed_without_duplicates(folder, store, writ
 
 @pytest.mark.slow
 def test_a_look_taken_later_is_added_to_the_same_run(folder, store, finished):
-    folder.write_outcome(replace(finished.outcome, test=None))
+    folder.write_outcome(finished.outcome.but(test=None))
     first = sync(folder, store)
     parent = runs_of(store)[project(folder).parent.key]
     assert "test/error" not in parent.data.metrics
@@ -252,7 +252,7 @@ def test_names_and_texts_fit_what_mlflow_accepts(finished, tmp_path, empty_store
     folder = RunFolder.create(tmp_path / "runs", "odd 'name' \"/..%")
     cv = {**winner["cv"], "mean": float("nan")}
     folder.save(
-        replace(finished, outcome=replace(finished.outcome, study="odd 'name'", winner={**winner, "cv": {**cv, "mean": 0.1}}))
+        replace(finished, outcome=finished.outcome.but(study="odd 'name'", winner={**winner, "cv": {**cv, "mean": 0.1}}))
     )
     store = mlflow_store.embedded_store(folder.root)
     store.sqlite.write_bytes(empty_store.read_bytes())
@@ -269,7 +269,7 @@ def test_no_secret_reaches_the_store(finished, tmp_path, empty_store, monkeypatc
     winner = {**finished.outcome.winner, "parameters": {"note": "cAnArY-12"}}
     folder = RunFolder.create(tmp_path / "runs", "study")
     reasons = ("cAnArY-12", *finished.selection.reasons[1:])
-    folder.save(replace(finished, outcome=replace(finished.outcome, winner=winner), command=("x=cAnArY-12",),
+    folder.save(replace(finished, outcome=finished.outcome.but(winner=winner), command=("x=cAnArY-12",),
                         selection=replace(finished.selection, reasons=reasons)))  # fmt: skip
     store = mlflow_store.embedded_store(folder.root)
     store.sqlite.write_bytes(empty_store.read_bytes())
@@ -304,7 +304,7 @@ def test_the_model_is_logged_once_and_loads_as_a_pyfunc(finished, tmp_path, empt
     assert str(models[0].status) == "READY"
     assert models[0].source_run_id == done.run_id
     assert [m.key for m in models[0].metrics] == ["test/error"]
-    replayed = replace(finished.outcome, test=replace(finished.outcome.test, replay=True))
+    replayed = finished.outcome.but(test=replace(finished.outcome.test, replay=True))
     folder.write_outcome(replayed)
     sync(folder, store)
     folder.write_outcome(replace(replayed, test=replace(replayed.test, score=0.05)))

@@ -7,7 +7,7 @@ import numpy as np
 from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.core.selection import Assessed, Losses, Selection
 from modelsel.core.types import Candidate, Feature, Fold, Resampling, Scoreboard, Task
-from modelsel.record.documents import PairShape
+from modelsel.record.documents import PairFacts
 from modelsel.record.facts import StudyRecord
 from tests.record._study import audited
 
@@ -52,7 +52,7 @@ def finished() -> StudyRecord:
         indistinguishable=(1,),
         difference_se=np.array([np.nan, 0.03, 0.04, np.nan]),
     )
-    pair = PairShape(first=board.ids[0], second=board.ids[2], difference=0.1, low=-0.02, high=0.22, p=0.04, adjusted=0.04,
+    pair = PairFacts(first=board.ids[0], second=board.ids[2], difference=0.1, low=-0.02, high=0.22, p=0.04, adjusted=0.04,
                      method="corrected resampled t")  # fmt: skip
     command = ("modelsel", "run", "dataset=small", "space=[cart,knn]")
     return StudyRecord(outcome(selection, task), selection, {"seed": 0, "tracking": {"kind": "sqlite"}}, task, parts,
@@ -63,6 +63,7 @@ def outcome(selection: Selection, task: Task) -> StudySummary:
     won = selection.candidates[0]
     corrected = {"method": "bbc", "mean": 0.18, "low": 0.05, "high": 0.31}
     return StudySummary(
+        schema=1, folder="",
         study="small-cart",
         spec_id="5" * 32,
         seed=0,
@@ -88,19 +89,17 @@ def outcome(selection: Selection, task: Task) -> StudySummary:
 
 
 def untested(study: StudyRecord) -> StudyRecord:
-    return replace(study, outcome=replace(study.outcome, test=None))
+    return replace(study, outcome=study.outcome.but(test=None))
 
 
 def refused(study: StudyRecord) -> StudyRecord:
     return replace(
-        study, outcome=replace(study.outcome, test=replace(study.outcome.test, score=None, refused="the look is used up"))
+        study, outcome=study.outcome.but(test=replace(study.outcome.test, score=None, refused="the look is used up"))
     )
 
 
 def replayed(study: StudyRecord) -> StudyRecord:
-    return replace(
-        study, outcome=replace(study.outcome, test=replace(study.outcome.test, replay=True, interval=None, errors=None))
-    )
+    return replace(study, outcome=study.outcome.but(test=replace(study.outcome.test, replay=True, interval=None, errors=None)))
 
 
 AUDIT = audited(

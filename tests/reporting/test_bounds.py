@@ -97,6 +97,6 @@ def test_the_page_has_the_section_and_says_why_where_it_is_empty(small, recorded
     view = View(folder)
     assert [row["name"] for row in section(view)["rows"]][:2] == ["agnostic", "consistent"]
     assert "What the numbers may claim" in render(folder)
-    view.details["data"]["weighted"] = True
+    vars(view)["details"] = view.details.but(data=view.details.data.but(weighted=True))
     assert "weighted" in section(view)["why"]
     assert section(view)["rows"] == []

@@ -11,6 +11,7 @@ import pytest
 import modelsel
 from modelsel.api.outcome import Outcome
 from modelsel.cli.dispatch import main
+from modelsel.core.outcome import FloorFacts, ScoreFacts
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.checklists import CHECKLISTS, MODEL_CARD, REFORMS, TRIPOD
 from modelsel.reporting.dossier import DUPLICATES, FACTS, Dossier, _alike
@@ -142,6 +143,8 @@ def test_findings_of_the_study_stand_in_its_answers(run: Outcome, filled: Callab
 
 
 def test_a_baseline_without_a_score_is_passed_over() -> None:
-    lines = [{"learner": "majority", "cv": {"mean": 0.25, "se": 0.1}}, {"learner": "prior_draw", "cv": None}]
-    told = FACTS["floor"][1](SimpleNamespace(outcome=SimpleNamespace(extra={"floor": lines})))  # type: ignore[arg-type]
+    about = {"id": "", "candidate": False, "reason": ""}
+    scored = FloorFacts(learner="majority", cv=ScoreFacts(mean=0.25, se=0.1), **about)
+    lines = [scored, FloorFacts(learner="prior_draw", cv=None, **about)]
+    told = FACTS["floor"][1](SimpleNamespace(outcome=SimpleNamespace(floor=lines)))  # type: ignore[arg-type]
     assert told == "On the same folds: majority 0.2500."

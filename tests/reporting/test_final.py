@@ -57,7 +57,7 @@ def test_no_drawing_is_kept(study):
 
 @pytest.mark.slow
 def test_nothing_of_a_hostile_details_file_gets_into_the_page_unescaped(copy):
-    details = hostile(copy.details()) | {"drawing": HOSTILE, "rules": HOSTILE}
+    details = hostile(copy.details().written()) | {"drawing": HOSTILE, "rules": HOSTILE}
     (copy.path / DETAILS).write_text(json.dumps(details))
     stated = json.loads((copy.path / OUTCOME).read_text())
     stated["files"][DETAILS] = sha256((copy.path / DETAILS).read_bytes()).hexdigest()  # whoever edits one can edit the other

@@ -18,7 +18,7 @@ def line(learner, mean, candidate=False, reason=""):
 
 def study_with(small, *lines):
     study = small.finished()
-    return replace(study, outcome=replace(study.outcome, extra={"floor": list(lines)}))
+    return replace(study, outcome=study.outcome.but(floor=list(lines)))
 
 
 @pytest.mark.parametrize(("mean", "place"), [(0.1, 0), (0.15, 1), (0.2, 2), (0.22, 2), (0.5, 3)])
@@ -53,7 +53,7 @@ def test_a_learner_of_the_floor_has_one_lane_and_another_measure_none(small, rec
     outcome = study.outcome
     floor = {**outcome.extra["floor"][0], "id": study.selection.candidates[2].id}
     test = replace(outcome.test, measure="within", tolerance=30.0)
-    view = View(recorded(replace(study, outcome=replace(outcome, test=test, extra={"floor": [floor]}))))
+    view = View(recorded(replace(study, outcome=outcome.but(test=test, floor=[floor]))))
     names = [one.name for one in scores.score_lines(view)]
     assert names == ["cross-validated (best of all)", "corrected for the choice", "floor: majority"]
     assert "counts the rows that are off by more than 30" in page.render(view.folder)

@@ -19,7 +19,7 @@ def test_all_but_the_first_three_sections_are_folded_and_in_the_contents(small, 
 def test_low_findings_are_folded_and_grave_ones_stand(small, recorded):
     study = small.finished()
     low = {"code": "LOW", "severity": "low", "message": "a small thing", "do": ""}
-    worried = replace(study, outcome=replace(study.outcome, findings=(*study.outcome.findings, low)))
+    worried = replace(study, outcome=study.outcome.but(findings=(*study.outcome.findings, low)))
     html = page.render(recorded(worried))
     part = html[html.index('<section id="findings"') : html.index('<section id="leaderboard"')]
     first, folded = part.split("<details>")

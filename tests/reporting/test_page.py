@@ -135,7 +135,7 @@ def test_names_cannot_write_on_the_page(small, recorded):
     study = small.finished()
     task = replace(study.task, name=HOSTILE, classes=(HOSTILE, "b"),
                    features=tuple(replace(f, name=f"{HOSTILE}{i}") for i, f in enumerate(study.task.features)))  # fmt: skip
-    outcome = replace(study.outcome, task={**study.outcome.task, "name": HOSTILE, "classes": [HOSTILE, "b"]}, study=HOSTILE,
+    outcome = study.outcome.but(task={**study.outcome.task, "name": HOSTILE, "classes": [HOSTILE, "b"]}, study=HOSTILE,
                       findings=({"code": HOSTILE, "severity": "low", "message": HOSTILE, "do": HOSTILE},),
                       failures=({"id": study.outcome.failures[0]["id"], "status": "error", "reason": HOSTILE},))  # fmt: skip
     selection = replace(study.selection, reasons=("", "", "", HOSTILE))
@@ -161,7 +161,7 @@ def test_the_page_is_a_function_of_the_record(finished, recorded):
 def test_the_nested_estimate_stands_beside_the_corrected_one(small, recorded):
     nested = {"mean": 0.1711, "low": 0.1, "high": 0.2, "label": "approximate", "agreement": 0.5, "scores": [0.1, 0.2]}
     study = small.finished()
-    folder = recorded(replace(study, outcome=replace(study.outcome, extra={"nested": nested})))
+    folder = recorded(replace(study, outcome=study.outcome.but(nested=nested)))
     assert "0.1711" in page.render(folder)
     assert "0.1711" not in page.render(recorded(study))
 
@@ -169,7 +169,7 @@ def test_the_nested_estimate_stands_beside_the_corrected_one(small, recorded):
 def test_more_classes_than_a_matrix_holds_are_listed(small, recorded):
     study = small.finished()
     names = [f"class {i}" for i in range(40)]
-    outcome = replace(study.outcome, task={**study.outcome.task, "classes": names})
+    outcome = study.outcome.but(task={**study.outcome.task, "classes": names})
     html = page.render(recorded(replace(study, outcome=outcome)))
     checked(html)
     assert 'class="matrix"' not in html

@@ -41,7 +41,7 @@ def _with_experiments(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def sections(kept: dict[str, Any]) -> list[dict[str, Any]]:
     """The sections of what a run's details.json keeps of its shows."""
-    folder = SimpleNamespace(details=lambda: {"shows": kept}, reading=lambda name: nullcontext())
+    folder = SimpleNamespace(details=lambda: SimpleNamespace(shows=kept), reading=lambda name: nullcontext())
     return show.sections(folder)  # type: ignore[arg-type,return-value]
 
 

@@ -34,7 +34,7 @@ def test_what_the_one_standard_error_rule_would_choose_is_what_it_chooses(small,
         best = int(board.cost.argmin())
         other = OneStandardError().choose(board)
         outcome = small.finished().outcome
-        text = simpler(replace(outcome, rule="best", winner={**outcome.winner, "id": rows[best].id}), rows, higher)
+        text = simpler(outcome.but(rule="best", winner={**outcome.winner, "id": rows[best].id}), rows, higher)
         smaller = sizes[other] < sizes[best] and units[other] == units[best]
         assert bool(text) == smaller
         assert not text or f"would choose c{other} c{other}: {sizes[other]:g} {units[best]} instead of" in text
@@ -44,6 +44,6 @@ def test_what_the_one_standard_error_rule_would_choose_is_what_it_chooses(small,
 
 def test_nothing_simpler_is_told_where_another_rule_chose(small) -> None:
     outcome, rows = small.finished().outcome, [row("a", 0.2, 0.1, 9), row("b", 0.21, 0.1, 2)]
-    best = replace(outcome, rule="best", winner={**outcome.winner, "id": "a"})
+    best = outcome.but(rule="best", winner={**outcome.winner, "id": "a"})
     assert "b b: 2 leaves instead of 9, error +0.0100 (compared within leaves)" in simpler(best, rows, False)
     assert simpler(replace(best, rule="within_percent"), rows, False) == ""

@@ -97,7 +97,7 @@ def audit(
     """
     from modelsel.api.results.audit import Audit, audit_report
 
-    return Audit(audit_report(None if run is None else place(run), ledger, merge, vouch, void))
+    return Audit(audit_report(None if run is None else place(run), ledger, merge, vouch, void).written())
 
 
 def check(run: object, fail_on: str = "high") -> "Audit":
@@ -199,7 +199,7 @@ def sweep_looks(outcomes: Sequence[StudySummary]) -> Iterator[StudySummary]:
 
     One test set of a table is opened; where all are, they are committed to before the first is yielded.
     """
-    groups = by_test_set([outcome for outcome in outcomes if outcome.task["test_rows"]])
+    groups = by_test_set([outcome for outcome in outcomes if outcome.task.test_rows])
     every = [group for group in groups if _opens_every(group[0])]
     groups = [*every, *_one_of_a_table([group for group in groups if group not in every])]
     for group in every:
@@ -212,7 +212,7 @@ def by_test_set(outcomes: Sequence[StudySummary]) -> list[list[StudySummary]]:
     """Studies that may be compared on one look: the same data, the same rows sealed, the same measure."""
     groups: dict[tuple[object, ...], list[StudySummary]] = {}
     for outcome in outcomes:
-        key = (outcome.task["name"], outcome.task["fingerprint"], outcome.task["test_rows"], outcome.measure)
+        key = (outcome.task.name, outcome.task.fingerprint, outcome.task.test_rows, outcome.measure)
         groups.setdefault(key, []).append(outcome)
     return list(groups.values())
 
@@ -234,7 +234,7 @@ def why_closed(several: Sequence[list[StudySummary]]) -> str:
     """Say why no test set of a table was opened, and what can be done."""
     first = several[0][0]
     return (
-        f"{first.task['name']}: the jobs sealed {len(several)} different sets of its rows, and what one seals has chosen "
+        f"{first.task.name}: the jobs sealed {len(several)} different sets of its rows, and what one seals has chosen "
         f"in another: no test set was opened. `modelsel test {first.folder}` opens one; guard.sweep_test=true opens all; "
         "outer=stratified_kfold estimates the whole procedure without any"
     )
@@ -245,15 +245,15 @@ def _table(outcome: StudySummary) -> str:
     from modelsel.record.folder import RunFolder
 
     dataset = RunFolder.open(outcome.folder).config()["dataset"]
-    return json.dumps([dataset, outcome.task["name"], outcome.task["rows"], outcome.measure], sort_keys=True, default=str)
+    return json.dumps([dataset, outcome.task.name, outcome.task.rows, outcome.measure], sort_keys=True, default=str)
 
 
 def best(outcomes: Sequence[StudySummary]) -> StudySummary:
     """The one of the best cross-validated score; ties go to the first."""
     from modelsel.record.folder import RunFolder
 
-    higher = bool(RunFolder.open(outcomes[0].folder).details().get("higher_is_better"))
-    return (max if higher else min)(outcomes, key=lambda outcome: outcome.winner["cv"]["mean"])
+    higher = bool(RunFolder.open(outcomes[0].folder).details().higher_is_better)
+    return (max if higher else min)(outcomes, key=lambda outcome: outcome.winner.cv.mean)
 
 
 def _opens_every(outcome: StudySummary) -> bool:

@@ -95,7 +95,7 @@ def predict(
     if not found.classes:
         return pd.DataFrame({"prediction": found.labels, **found.more})
     frame = pd.DataFrame(found.scores, columns=[f"score_{label}" for label in labels])
-    place: dict[object, object] = dict(zip(outcome.task["classes"], labels, strict=True))
+    place: dict[object, object] = dict(zip(outcome.task.classes, labels, strict=True))
     frame.insert(0, "prediction", [place[name] for name in found.labels])
     return frame.assign(**found.more)
 
@@ -153,12 +153,12 @@ def _predictions(outcome: "Outcome", data: object, beside: Beside) -> "Predictio
         return _of_numbers(outcome.model.predict(data), {}, beside, columns)
     _refuse_what_numbers_have(beside)
     table, scores = (known := outcome.model._table_of(data)), outcome.model.final_.scores(known)
-    names = dict(zip(outcome.classes, outcome.task["classes"], strict=True))
+    names = dict(zip(outcome.classes, outcome.task.classes, strict=True))
     more = {"path": tree_paths(ready(folder, progress().say), table)} if beside.explain else {}
     if beside.sets is not None:
         more["set"] = prediction_sets(folder, table, beside.sets)
     words = [names[label] for label in outcome.model.predict(data)]
-    return Predictions(outcome.task["classes"], words, scores.tolist(), {}, more)
+    return Predictions(outcome.task.classes, words, scores.tolist(), {}, more)
 
 
 @dataclass(frozen=True)

@@ -168,20 +168,20 @@ def ledger() -> Iterator[Line]:
     except ModelselError as error:
         yield "ledger", str(error), error.exit_code
         return
-    found = report["ledger"]
-    lost = sorted({flag["code"] for flag in report["flags"]} & set(losses()))
+    found = report.ledger
+    lost = sorted({flag.code for flag in report.flags} & set(losses()))
     whole = "the chains hold, but the record is not whole" if lost else "intact"
-    state = whole if found["intact"] else "NOT intact: `modelsel audit` says where"
-    yield "ledger", f"{found['url']}: {found['entries']} entries, {state}", OK if found["intact"] else UNTRUSTED_LEDGER
-    if found.get("freed_of_labels") or found.get("digests_of_labels"):
-        freed = f"{found['freed_of_labels']} row sets of an earlier version were freed of hashes that depended on labels"
-        kept = f"{found['digests_of_labels']} entries of that time hold digests of labels: keep it as you keep the labels"
+    state = whole if found.intact else "NOT intact: `modelsel audit` says where"
+    yield "ledger", f"{found.url}: {found.entries} entries, {state}", OK if found.intact else UNTRUSTED_LEDGER
+    if found.freed_of_labels or found.digests_of_labels:
+        freed = f"{found.freed_of_labels} row sets of an earlier version were freed of hashes that depended on labels"
+        kept = f"{found.digests_of_labels} entries of that time hold digests of labels: keep it as you keep the labels"
         yield "labels", f"{freed}; {kept}", OK
     yield "signs as", Home.find().signer().public, OK
     yield "remembers since", Home.find().since, OK
     if forgets:
         yield "memory", forgets, OK
-    yield "anchors", ", ".join(found.get("anchors", ())) or "none", OK
+    yield "anchors", ", ".join(found.anchors) or "none", OK
 
 
 def warm() -> Iterator[Line]:

@@ -13,16 +13,15 @@ import numpy as np
 
 from modelsel.config.build import reopen
 from modelsel.core.errors import OK, REFUSED, UNTRUSTED_LEDGER, ConfigurationError
-from modelsel.core.outcome import FindingShape, as_data
+from modelsel.core.outcome import FindingFacts, as_data
 from modelsel.core.spec import make
 from modelsel.core.surroundings import Anchor
 from modelsel.core.types import Floats, Scoreboard, Severity
 from modelsel.guard.gate import Gate
 from modelsel.guard.reporting.audit import audit
-from modelsel.guard.reporting.report import AuditShape
+from modelsel.guard.reporting.report import AuditReport
 from modelsel.record.agreement import disagreements
 from modelsel.record.candidates import Row
-from modelsel.record.documents import audit_of
 from modelsel.record.folder import CANDIDATES, DETAILS, PROJECT, RunFolder
 from modelsel.reporting.terminal import Lines
 
@@ -98,14 +97,14 @@ class Audit(Mapping[str, Any]):
         return html(self.report)
 
 
-def integrity() -> AuditShape:
+def integrity() -> AuditReport:
     """Report whether the person's ledger is whole; of no test set."""
     return audit(Gate(make("guard", "warn"), PROJECT), sets=False)
 
 
 def audit_report(
     run: str | None, ledger: str = "user", merge: str | None = None, vouch: str | None = None, void: Sequence[str] = ()
-) -> AuditShape:
+) -> AuditReport:
     """Report on a run's test set, or on everything in a ledger.
 
     Before it looks, the ledger `merge` is taken over, the public key `vouch` is stated to be one's own, and the entries `void`
@@ -120,11 +119,10 @@ def audit_report(
     with _witnesses(folder) as (anchors, unasked):
         gate = Gate(policy, folder.project(folder.config()), anchors)
         _amend(gate, merge, vouch, void)
-        known = None if DETAILS in folder.changed_files() else audit_of(folder.details())
-        recorded = [one["id"] for one in (known.get("test_sets", ()) if known else ())]
-        report = audit(gate, study=folder.outcome().folder, known=recorded)
+        known = None if DETAILS in folder.changed_files() else folder.details().audited
+        report = audit(gate, study=folder.outcome().folder, known=known.known if known else ())
     again = [] if CANDIDATES in folder.changed_files() else replay(folder)
-    return {**report, "flags": [*report["flags"], *unasked, *again, *disagreements(folder, report)]}
+    return report.but(flags=[*report.flags, *unasked, *again, *disagreements(folder, report)])
 
 
 def _amend(gate: Gate, merge: str | None, vouch: str | None, void: Sequence[str]) -> None:
@@ -139,7 +137,7 @@ def _amend(gate: Gate, merge: str | None, vouch: str | None, void: Sequence[str]
 
 
 @contextmanager
-def _witnesses(folder: RunFolder) -> Iterator[tuple[tuple[Anchor, ...], list[FindingShape]]]:
+def _witnesses(folder: RunFolder) -> Iterator[tuple[tuple[Anchor, ...], list[FindingFacts]]]:
     """The tracking server of a study as an anchor, or the finding that it cannot be asked (its address is gone)."""
     from modelsel.guard.findings import ledger_findings
     from modelsel.record.mlflow.track import Tracker
@@ -156,28 +154,27 @@ def _witnesses(folder: RunFolder) -> Iterator[tuple[tuple[Anchor, ...], list[Fin
             tracker.outbox.close()
 
 
-def code_of(report: AuditShape, fail_on: str | None) -> int:
+def code_of(report: AuditReport, fail_on: str | None) -> int:
     """5 where the ledger is not whole, 4 where a flag is as grave as `fail_on`, else 0.
 
-    >>> code_of({"ledger": {"intact": True}, "flags": [{"severity": "medium"}]}, "high")
+    >>> code_of(AuditReport.read({"ledger": {"intact": True}, "flags": [{"severity": "medium"}]}), "high")
     0
     """
-    if report["ledger"]["intact"] is False:
+    if report.ledger.intact is False:
         return UNTRUSTED_LEDGER
-    reached = fail_on is not None and any(LEVELS.index(flag["severity"]) >= LEVELS.index(fail_on) for flag in report["flags"])
+    reached = fail_on is not None and any(LEVELS.index(flag.severity) >= LEVELS.index(fail_on) for flag in report.flags)
     return REFUSED if reached else OK
 
 
-def replay(folder: RunFolder) -> list[FindingShape]:
+def replay(folder: RunFolder) -> list[FindingFacts]:
     """Make the finding of a replay: critical where the record and the rule disagree, info where they agree."""
     outcome, again = folder.outcome(), chosen_again(folder)
-    if again == outcome.winner["id"]:
+    if again == outcome.winner.id:
         message = f"the rule {outcome.rule} gives the recorded winner {again[:8]} again"
-        return [{"code": "R001", "severity": "info", "message": message, "do": "nothing"}]
-    message = f"the rule {outcome.rule} gives {again[:8]}, the record says {outcome.winner['id'][:8]}"
-    return [
-        {"code": "R002", "severity": "critical", "message": message, "do": "do not quote this study: its record was changed"}
-    ]
+        return [FindingFacts(code="R001", severity="info", message=message, do="nothing")]
+    message = f"the rule {outcome.rule} gives {again[:8]}, the record says {outcome.winner.id[:8]}"
+    fix = "do not quote this study: its record was changed"
+    return [FindingFacts(code="R002", severity="critical", message=message, do=fix)]
 
 
 def _beside(rows: Sequence[Row]) -> dict[str, Floats]:

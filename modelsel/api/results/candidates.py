@@ -39,7 +39,7 @@ def _context_of(folder: RunFolder) -> BuildContext:
     """What a run's candidates were built for."""
     config = folder.config()
     parts = reopen(config, "measure", "scheme")
-    kind: TaskKind = "numbers" if folder.outcome().task.get("kind") == "numbers" else "classes"
+    kind: TaskKind = "numbers" if folder.outcome().task.of_numbers else "classes"
     return BuildContext.of(parts.measure, parts.scheme, int(config.get("seed") or 0), kind)
 
 
@@ -104,7 +104,7 @@ def leaderboard(folder: RunFolder) -> pd.DataFrame:
     complexity, unit, status, `tied` (cannot be told from the winner; the winner itself counts).
     """
     outcome, rows = folder.outcome(), folder.candidates()
-    tied = {outcome.winner["id"], *outcome.winner.get("indistinguishable", ())}
+    tied = {outcome.winner.id, *outcome.winner.indistinguishable}
     telling = varied_parameters(rows)
     names = list(dict.fromkeys(name for row in rows for name in telling[row.id]))
     lines = [_line(row, telling[row.id], names, row.id in tied) for row in sorted(rows, key=_order)]
@@ -127,7 +127,7 @@ def predictions(folder: RunFolder, labels: NDArray[np.generic], candidate: str |
     predictions are not on record.
     """
     found = folder.assessed()
-    wanted = folder.outcome().winner["id"] if candidate is None else candidate
+    wanted = folder.outcome().winner.id if candidate is None else candidate
     if wanted not in found.ids:
         raise KeyError(f"predictions are kept of {', '.join(found.ids)}; candidate(id).fit() gives the others' estimators")
     at = found.ids.index(wanted)

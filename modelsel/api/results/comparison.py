@@ -124,7 +124,7 @@ def runs_of(run: str) -> Iterator[tuple[RunFolder, str]]:
     jobs = [(job, outcome) for job in sweep.jobs() if (outcome := job.outcome()) is not None]
     groups: dict[object, list[JobResult]] = {}
     for job, outcome in jobs:
-        groups.setdefault((outcome.task["fingerprint"], outcome.scheme["fingerprint"]), []).append(job)
+        groups.setdefault((outcome.task.fingerprint, outcome.scheme.fingerprint), []).append(job)
     for own in groups.values():
         for job, label in zip(own, labels_of([each.overrides for each in own])):
             yield RunFolder.open(job.folder), label if len(own) > 1 else ""

@@ -94,10 +94,11 @@ class Plots:
         """
         from modelsel.reporting import pruning_path
 
-        facts = self._view.details.get("shows", {}).get("pruning_path")
-        if not facts or not facts.get("paths"):
+        kept = self._view.details.shows.get("pruning_path")
+        if not kept or not kept.get("paths"):
             raise _nothing("no pruning path is on record", 'run the study with show=["pruning_path"]')
-        return Picture(f"pruning path: {facts['paths'][0]['title']}", pruning_path.draw(facts["measure"], facts["paths"][0]))
+        facts = pruning_path.PruningFacts.read(kept)
+        return Picture(f"pruning path: {facts.paths[0].title}", pruning_path.draw(facts.measure, facts.paths[0]))
 
     def overfitting(self, entry: str | None = None) -> Picture:
         """Draw the accuracy in and out of sample against the size of a tree.
@@ -125,12 +126,13 @@ class Plots:
         """
         from modelsel.reporting import overfitting
 
-        curves = self._view.details.get("shows", {}).get("overfitting", {}).get("curves", ())
-        found = [curve for curve in curves if entry in (None, curve["entry"])]
+        kept = self._view.details.shows.get("overfitting", {})
+        curves = overfitting.SizeCurves.read(kept).curves if kept.get("curves") else []
+        found = [curve for curve in curves if entry in (None, curve.entry)]
         if not found:
-            there = _some(curve["entry"] for curve in curves) if curves else 'run the study with show=["overfitting"]'
+            there = _some(curve.entry for curve in curves) if curves else 'run the study with show=["overfitting"]'
             raise _nothing("no such curve is on record", there)
-        return Picture(f"{found[0]['entry']}: {found[0].get('of', 'accuracy')} against size", overfitting.draw(found[0]))
+        return Picture(f"{found[0].entry}: {found[0].shows} against size", overfitting.draw(found[0]))
 
     def importance(self, candidate: int = 0) -> Picture:
         """Draw the permutation importance of the columns.

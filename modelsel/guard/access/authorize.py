@@ -117,7 +117,7 @@ def _replay(writing: WriteTransaction, ask: PreparedLook, history: History, know
         **origin(), testset=known.testset, spec_id=sealing.spec_id, study=sealing.study, folder=sealing.folder,
         train=ask.subject.train,
     )  # fmt: skip
-    writing.append("replay", facts.but(of=known.id).written())
+    writing.append("replay", {**facts.written(), "of": known.id})
     asked = (known.facts.folder, *(one.folder for one in map(Replay.of, history.replays) if one.source == known.id))
     unseen = _is_own(writing, known) and all(bool(folder) and ask.request.unfinished(str(folder)) for folder in asked)
     look, price = known.facts.look, known.answer.price

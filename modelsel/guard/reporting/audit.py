@@ -5,9 +5,10 @@ The shape is public (`modelsel audit --json`); fields may be added, never rename
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any
 
 from modelsel.core.errors import LedgerError, ModelselError
+from modelsel.core.facts import UNSTATED
 from modelsel.core.outcome import as_data
 from modelsel.core.types import Finding
 from modelsel.guard.access.integrity import damage, losses, unknown_looks
@@ -26,7 +27,17 @@ from modelsel.guard.joining import count_once
 from modelsel.guard.quarantine import PLACE
 from modelsel.guard.release import CAPPED, QUANTILES, shown_point
 from modelsel.guard.reporting.forecast import budget, next_look
-from modelsel.guard.reporting.report import AuditShape, LedgerShape, LookShape, RefusalShape, TestSetShape
+from modelsel.guard.reporting.report import (
+    AuditReport,
+    Choices,
+    ContactLine,
+    LedgerState,
+    LookLine,
+    RefusalLine,
+    SealLine,
+    StudyLine,
+    TestSetReport,
+)
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.entry import LedgerEntry
@@ -44,7 +55,7 @@ def audit(
     study: str | None = None,
     known: Sequence[str] = (),
     sets: bool = True,
-) -> AuditShape:
+) -> AuditReport:
     """The whole ledger, the test set of one sealing, or those that a study (its name or its run folder) touched.
 
     Without a sealing (a gate asks as it looks) anchors are asked, about test sets `known` from elsewhere too, and stored row
@@ -54,9 +65,9 @@ def audit(
     """
     if not gate.remembers or (sealing and gate.forgotten):
         said = [one for one in gate.findings if one.code in ("G003", "G004")]
-        return {"ledger": {"url": gate.place, "entries": 0, "intact": None, "head": None}, "test_sets": [],
-                "flags": [as_data(one) for one in said or [look_findings.not_remembered_in_audit()]],
-                "state": "not remembered"}  # fmt: skip
+        reasons = [as_data(one) for one in said or [look_findings.not_remembered_in_audit()]]
+        nothing = LedgerState(url=gate.place, entries=0, intact=None, head=None)
+        return AuditReport(ledger=nothing, test_sets=[], flags=reasons, state="not remembered")
     if sealing is None and sets:
         gate.session.ledger.examine()
     history = _counted_once(gate.session.ledger.entries())
@@ -71,11 +82,11 @@ def audit(
     ledger, findings = _ledger(gate, entries, () if sealing else _stored_digests(entries), witnessed)
     upcoming = next_look(history, wanted[0]) if len(wanted) == 1 else None
     flags = [*findings, *of_looks(told), *of_record(history, wanted), *of_time(history), *_incomparable_looks(history, wanted)]
-    return {
-        "ledger": ledger, "test_sets": told, "flags": [as_data(one) for one in flags],
-        "contacts": contacts(history.entries) if sets and study is None and sealing is None else [],
-        "state": gate.policy.__class__.__name__.lower(), "next": upcoming, "at": now(),
-    }  # fmt: skip
+    opened = contacts(history.entries) if sets and study is None and sealing is None else []
+    return AuditReport(
+        ledger=ledger, test_sets=told, flags=[as_data(one) for one in flags], contacts=[*map(ContactLine.read, opened)],
+        state=gate.policy.__class__.__name__.lower(), next=upcoming, at=now(),
+    )  # fmt: skip
 
 
 def _incomparable_looks(history: History, wanted: Sequence[str]) -> Iterator[Finding]:
@@ -117,7 +128,7 @@ class Witnessed:
 
 def _ledger(
     gate: Gate, entries: TrustedEntries, stored: Sequence[str], witnessed: Witnessed
-) -> tuple[LedgerShape, list[Finding]]:
+) -> tuple[LedgerState, list[Finding]]:
     """Describe the ledger, and report what is damaged, missing or contradicted."""
     breaks = [ledger_findings.ledger_tampered(str(one)) for one in damage(gate.session.home, gate.session.ledger, entries)]
     breaks += _unreadable(gate.session.ledger, stored)
@@ -133,10 +144,11 @@ def _ledger(
     ]
     own = [entry for entry in entries if entry.replica == gate.session.ledger.replica]
     freed, told_labels = _of_labels(entries)
-    ledger: LedgerShape = {"url": gate.place, "entries": len(entries), "intact": not breaks and not missing,
-              "head": own[-1].place if own else None, "id": gate.session.ledger.id, "chain": gate.session.ledger.replica,
-              "replicas": len({entry.replica for entry in entries}),
-              "anchors": gate.session.witnesses.names, "freed_of_labels": freed, "digests_of_labels": told_labels}  # fmt: skip
+    ledger = LedgerState(
+        url=gate.place, entries=len(entries), intact=not breaks and not missing, head=own[-1].place if own else None,
+        id=gate.session.ledger.id, chain=gate.session.ledger.replica, replicas=len({entry.replica for entry in entries}),
+        anchors=gate.session.witnesses.names, freed_of_labels=freed, digests_of_labels=told_labels,
+    )  # fmt: skip
     return ledger, [*breaks, *missing, *others]
 
 
@@ -174,50 +186,49 @@ def _touched_sets(history: History, study: str | None) -> list[str]:
     return [testset for testset in dict.fromkeys(every) if testset in mine]
 
 
-def _test_set(history: History, testset: str, load: Callable[[str], RowSet], ahead: bool) -> TestSetShape:
+def _test_set(history: History, testset: str, load: Callable[[str], RowSet], ahead: bool) -> TestSetReport:
     """Gather everything on record about one test set; `ahead`: and what further looks would give."""
     seal = Seal.of(history.seals[testset]) if testset in history.seals else Seal.read({})
     looks = history.looks_at([testset])
-    told = cast(list[LookShape], [*_looks(looks, looks_beside(history, testset, load)), *_replays(history, testset)])
+    told = [*_looks(looks, looks_beside(history, testset, load)), *_replays(history, testset)]
     mine = map(RecordedSelection.of, history.selections_for(testset))
     tried = {stated.spec_id: stated.tried for stated in mine if not stated.outside}
-    return {
-        "id": testset, "rows": (seal.states("n") and seal.n) or max((look.facts.n for look in looks), default=0),
-        "looks": sorted(told, key=lambda look: (look["at"], look["seq"])),
-        "sealed": seal.part(("at", "user", "host", "study", "u", "space")),
-        "policies": [terms.written() for terms in history.policies(testset)], "refusals": list(_refusals(history, testset)),
-        "spent": sum(look.price for look in looks), "studies": len(tried), "candidates": sum(tried.values()),
-        "choices": choices(history, testset),
-        "siblings": _siblings(history, testset), "next": next_look(history, testset) if ahead else None,
-        "budget": budget(history, testset) if ahead else None,
-    }  # fmt: skip
+    found = choices(history, testset)
+    return TestSetReport(
+        id=testset, rows=(seal.states("n") and seal.n) or max((look.facts.n for look in looks), default=0),
+        looks=sorted(told, key=lambda look: (look.at, look.seq)),
+        sealed=SealLine.read(seal.part(("at", "user", "host", "study", "u", "space"))),
+        policies=history.policies(testset), refusals=list(_refusals(history, testset)),
+        spent=sum(look.price for look in looks), studies=len(tried), candidates=sum(tried.values()),
+        choices=Choices.read(found) if found else None,
+        siblings=_siblings(history, testset), next=next_look(history, testset) if ahead else None,
+        budget=budget(history, testset) if ahead else None,
+    )  # fmt: skip
 
 
-def _looks(looks: tuple[PastLook, ...], concurrent: tuple[PastLook, ...]) -> Iterator[dict[str, object]]:
+def _looks(looks: tuple[PastLook, ...], concurrent: tuple[PastLook, ...]) -> Iterator[LookLine]:
     """Yield a line for each look, with what was changed since the one before."""
     before: Mapping[str, object] | None = None
     for look, instead in zip(looks, later_places(looks, concurrent), strict=True):
         facts, stands = look.facts, standing_answer(look, concurrent)
-        yield {
-            **_common(look.entry), "look": facts.look, "replay": False, "status": look.status,
-            **_shown_answer(look, stands),
-            "price": look.price, "spent": facts.spent, "n": facts.n or None, "release": facts.release,
-            "policy": facts.policy,
-            "overlap": list(facts.overlap), "flags": [one.code for one in facts.flags],
-            "findings": [as_data(one) for one in facts.flags], "justification": facts.justify and facts.justify.written(),
-            "changes": differences(before, facts.config or {}) if before is not None and not facts.outside else [],
-            "charged": facts.charged if facts.states("charged") else [look.testset], "n_clean": facts.n_clean,
-            "as_first": as_first(look), "superseded": _describe_superseded(look, instead, stands), "outside": facts.outside,
-        }  # fmt: skip
+        yield LookLine(
+            **_common(look.entry), look=facts.look, replay=False, status=look.status, **_shown_answer(look, stands),
+            price=look.price, spent=facts.spent, n=facts.n or None, release=facts.release, policy=facts.policy,
+            overlap=list(facts.overlap), flags=[one.code for one in facts.flags],
+            findings=[as_data(one) for one in facts.flags], justification=facts.justify,
+            changes=differences(before, facts.config or {}) if before is not None and not facts.outside else [],
+            charged=facts.charged if facts.states("charged") else [look.testset], n_clean=facts.n_clean,
+            as_first=as_first(look), superseded=_describe_superseded(look, instead, stands), outside=facts.outside,
+        )  # fmt: skip
         before = before if facts.outside else facts.config or {}
 
 
-def _describe_superseded(look: PastLook, instead: LaterPlace | None, stands: Reveal) -> dict[str, object] | None:
+def _describe_superseded(look: PastLook, instead: LaterPlace | None, stands: Reveal) -> LaterPlace | None:
     """What stands in place of a look after a merge, with the interval of what the line shows first."""
     if instead is None:
         return None
-    first = stands.counted["interval"] if _shows_share(look) and stands.counted else instead.interval
-    return {**instead.written(), "interval": first and list(first)}
+    first = stands.counted.interval if _shows_share(look) and stands.counted else instead.interval
+    return instead.but(interval=first and list(first))
 
 
 def _shows_share(look: PastLook) -> bool:
@@ -225,61 +236,53 @@ def _shows_share(look: PastLook) -> bool:
     return look.facts.metric.startswith(f"{CAPPED}:") and look.answer.counted is not None and bool(look.facts.n)
 
 
-def _shown_answer(look: PastLook, stands: Reveal) -> dict[str, object]:
+def _shown_answer(look: PastLook, stands: Reveal) -> dict[str, Any]:
     """What a look showed: of numbers first the share of rows that are off; what is beside it as it stands after merges."""
     facts, answer = look.facts, look.answer
-    own: dict[str, object] = {
-        **_point(answer),
-        "errors": answer.errors,
-        "interval": answer.interval,
-        "cv_mean": facts.cv_mean,
-        "metric": facts.metric,
-    }
+    own = {**_shown(answer), "cv_mean": facts.cv_mean, "metric": facts.metric}
     if facts.metric.startswith(f"{QUANTILES}:"):
         return {**own, "metric": "within", "beside": {"quantiles": stands.quantiles}}
     if not _shows_share(look) or answer.counted is None:
         return own
-    share = {"score": answer.counted["rows"] / facts.n, "interval": answer.counted["interval"], "cv_mean": facts.cv_error}
-    own = {name: value for name, value in own.items() if name not in ("step", "read_as")}
+    share = {"score": answer.counted.rows / facts.n, "interval": answer.counted.interval, "cv_mean": facts.cv_error}
     beside = {"score": answer.score, "interval": stands.interval, "most": facts.plan.width if facts.plan else None}
-    return {**own, **share, "metric": "within", "beside": beside}
+    return {**own, **share, "step": UNSTATED, "read_as": UNSTATED, "metric": "within", "beside": beside}
 
 
-def _point(answer: Reveal) -> dict[str, object]:
-    """The score of an answer, or the step that was shown where it is no point of its interval."""
+def _shown(answer: Reveal) -> dict[str, Any]:
+    """The score of an answer, or the step that was shown where it is no point of its interval; its errors and limits."""
     point = shown_point(answer.symbol, answer.score, answer.interval)
-    more = {} if point.step is None else {"step": point.step}
-    return {"score": point.score, **more, **({"read_as": point.read_as} if point.read_as else {})}
+    step, read_as = UNSTATED if point.step is None else point.step, point.read_as or UNSTATED
+    return {"score": point.score, "step": step, "read_as": read_as, "errors": answer.errors, "interval": answer.interval}
 
 
-def _replays(history: History, testset: str) -> Iterator[dict[str, object]]:
+def _replays(history: History, testset: str) -> Iterator[LookLine]:
     """Yield a line for each answer that was shown again."""
     looks = {look.id: look for look in history.looks_at([testset])}
     for entry in history.replays:
         look = looks.get(Replay.of(entry).source)
         if look is not None:
-            yield {
-                **_common(entry), "look": look.facts.look, "replay": True, "status": "replay",
-                **_point(look.answer), "errors": look.answer.errors, "interval": look.answer.interval,
-                "price": 0.0, "spent": look.facts.spent, "overlap": [], "flags": ["G002"], "changes": [],
-            }  # fmt: skip
+            yield LookLine(
+                **_common(entry), look=look.facts.look, replay=True, status="replay", **_shown(look.answer),
+                price=0.0, spent=look.facts.spent, overlap=[], flags=["G002"], changes=[],
+            )  # fmt: skip
 
 
-def _siblings(history: History, testset: str) -> list[Mapping[str, object]]:
+def _siblings(history: History, testset: str) -> list[StudyLine]:
     """Every study that chose on the development rows of this test set, tested or not."""
     names = ("at", "study", "folder", "spec_id", "winner", "cv_mean", "cv_rows", "measure", "tried")
-    return [RecordedSelection.of(entry).part(names) for entry in history.selections_for(testset)]
+    return [StudyLine.read(RecordedSelection.of(entry).part(names)) for entry in history.selections_for(testset)]
 
 
-def _refusals(history: History, testset: str) -> Iterator[RefusalShape]:
+def _refusals(history: History, testset: str) -> Iterator[RefusalLine]:
     """Yield a line for each refused look."""
     for entry in history.of_kind("note"):
         if entry.brief.testset == testset and Note.of(entry).states("refused"):
             note = Note.of(entry)
-            yield cast(RefusalShape, {**_common(entry), "reason": note.refused, "flags": [one.code for one in note.flags]})
+            yield RefusalLine(**_common(entry), reason=note.refused, flags=[one.code for one in note.flags])
 
 
-def _common(entry: LedgerEntry) -> dict[str, object]:
+def _common(entry: LedgerEntry) -> dict[str, Any]:
     names = ("at", "study", "spec_id", "user", "host", "folder")
     return {"seq": entry.seq, "replica": entry.replica, **Entry.of(entry).part(names)}
 
@@ -287,15 +290,15 @@ def _common(entry: LedgerEntry) -> dict[str, object]:
 # Findings that a ledger remembers: those of its looks, what was found out about it, and clocks that went back.
 
 
-def of_looks(sets: Sequence[TestSetShape]) -> list[Finding]:
+def of_looks(sets: Sequence[TestSetReport]) -> list[Finding]:
     """Findings of all looks, each once; and looks that nobody resolved."""
     found: dict[tuple[str, str], Finding] = {}
     for one in sets:
-        for look in one["looks"]:
-            for facts in look.get("findings", ()):
-                found[facts["code"], facts["message"]] = Finding(**facts)
-            if look["status"] == "open":
-                text = f"look {look['look']} of test set {one['id'][:8]} has no answer on record"
+        for look in one.looks:
+            for facts in look.findings:
+                found[facts.code, facts.message] = Finding.read(facts)
+            if look.status == "open":
+                text = f"look {look.look} of test set {one.id[:8]} has no answer on record"
                 found["G060", text] = look_findings.unresolved_intent_told(text)
     return list(found.values())
 

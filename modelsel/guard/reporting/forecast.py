@@ -10,7 +10,7 @@ from modelsel.guard.entries import TIME, Statement
 from modelsel.guard.facts import RecordedSelection, Seal
 from modelsel.guard.history import History, PastLook
 from modelsel.guard.release import LabelSummary, LookTerms, Released, UnitBound, count_channel, count_limits, counts_rows
-from modelsel.guard.reporting.report import NextLookShape
+from modelsel.guard.reporting.report import LooksLeft, NextLook
 from modelsel.statistics import prices
 from modelsel.statistics.certificate import SpendingState, hoeffding
 
@@ -41,7 +41,7 @@ class LookForecast:
         return SpendingState(self.index + more, self.spent + more * price, self.space).nats(self.delta)
 
 
-def next_look(history: History, testset: str) -> NextLookShape | None:
+def next_look(history: History, testset: str) -> NextLook | None:
     """Price of an answer that agrees with the last cross-validation; None where nobody chose yet.
 
     `interval` is what would be shown for the same error rate; None where none is (pass or fail says no rate), or where the last
@@ -56,16 +56,16 @@ def next_look(history: History, testset: str) -> NextLookShape | None:
     past, terms = history.looks_at(charged), _terms(history, testset, charged)
     metric = looks[-1].facts.metric if looks else history.policies(testset)[-1].metric
     release = left_by_quota(terms, len(past), _half(outlook.interval()))
-    said: NextLookShape = {"look": outlook.index, "interval": None, "release": release, "price": 0.0}
+    said = NextLook(look=outlook.index, interval=None, release=release, price=0.0)
     if release == CLOSED:
         return said
     if release == LADDER:
-        return {**said, "price": _stays(terms, outlook.n, past), "steps": ladder_steps(terms, outlook.n)}
+        return said.but(price=_stays(terms, outlook.n, past), steps=ladder_steps(terms, outlook.n))
     answer = _as_foreseen(outlook, terms, chosen[-1].cv_rows)
     limits = (
         answer.interval(outlook.n, outlook.nats(), outlook.units) if counts_rows(metric) and answer.score is not None else None
     )
-    return {**said, "price": answer.price, "interval": limits}
+    return said.but(price=answer.price, interval=limits)
 
 
 def _as_foreseen(outlook: LookForecast, terms: LookTerms, rows: int) -> Released:
@@ -90,7 +90,7 @@ def _stays(terms: LookTerms, n: int, past: Sequence[PastLook]) -> float:
     return prices.coin(1 + len(board), 1 + moved, improved=False) if past else prices.grid(ladder_steps(terms, n))
 
 
-def budget(history: History, testset: str) -> dict[str, object] | None:
+def budget(history: History, testset: str) -> LooksLeft | None:
     """Count how many more looks keep the half width within .05 and .10, by release mode; and what fresh rows would give."""
     outlook = _outlook(history, testset, 0.5)
     if outlook is None:
@@ -99,7 +99,8 @@ def budget(history: History, testset: str) -> dict[str, object] | None:
              "passfail": prices.PASS_OR_FAIL, "committed": 0.0}  # fmt: skip
     left = {mode: {f"{width:g}": _more(outlook, price, width) for width in WIDTHS} for mode, price in costs.items()}
     first = SpendingState(1, 0.0).nats(outlook.delta)
-    return {"left": left, "at": outlook.rate, "fresh": {str(n): round(hoeffding(first, n), 4) for n in (500, 2000, 10_000)}}
+    fresh = {str(n): round(hoeffding(first, n), 4) for n in (500, 2000, 10_000)}
+    return LooksLeft(left=left, at=outlook.rate, fresh=fresh)
 
 
 def _outlook(history: History, testset: str, usual: float | None) -> LookForecast | None:

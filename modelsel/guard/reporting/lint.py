@@ -197,13 +197,13 @@ def _of_ledger(file: LockFile, sets: Mapping[str, Mapping[str, str]], ledger: st
     report = audit(gate, known=tuple(sets))
     history = History.of(gate.session.ledger.entries())
     found = [*_differences(gate, history, sets)]
-    told = {one["id"]: one for one in report["test_sets"]}
+    told = {one.id: one for one in report.test_sets}
     mine = [testset for testset in told if testset in sets]
     for testset in mine:
-        found += [(testset, Finding(**facts)) for look in told[testset]["looks"] for facts in look.get("findings", ())]
-    if not report["ledger"]["intact"]:
-        found += [("", Finding(**flag)) for flag in report["flags"] if flag["severity"] == "critical"]
-    return [one for one in found if one[1].severity != "info"], report["ledger"]["intact"] is not False
+        found += [(testset, Finding.read(facts)) for look in told[testset].looks for facts in look.findings]
+    if not report.ledger.intact:
+        found += [("", flag) for flag in report.findings if flag.severity == "critical"]
+    return [one for one in found if one[1].severity != "info"], report.ledger.intact is not False
 
 
 def _is_there(gate: Gate) -> bool:
@@ -215,7 +215,7 @@ def _is_there(gate: Gate) -> bool:
 def findings_now(folder: Path, ledger: str = "user") -> list[Finding]:
     """All findings of a ledger's audit, and of a folder's lock file where it has one; none where there is no ledger."""
     gate = Gate(make("guard", "warn", ledger=ledger), folder / RUNS)
-    told = [Finding(**flag) for flag in audit(gate)["flags"]] if _is_there(gate) else []
+    told = audit(gate).findings if _is_there(gate) else []
     file = folder / NAME
     return list(dict.fromkeys([*told, *((one.finding for one in lint(file, ledger).found) if file.is_file() else ())]))
 

@@ -52,7 +52,7 @@ def story(audit: Mapping[str, object]) -> list[Section]:
         sections.append(
             Section("Opened and predicted", (said, TextTable(("what", "time", "who", "rows", "run", "known as"), told)))
         )
-    sections.append(Section("Findings", _findings(report.flags)))
+    sections.append(Section("Findings", _findings(report.findings)))
     sections.append(Section("The ledger", _ledger(report)))
     sections.append(Section("What this does not show", NOT_SHOWN))
     return sections
@@ -128,7 +128,7 @@ def _choice_sentence(one: TestSetReport) -> Iterator[str]:
 
 def _counted_with(one: TestSetReport, look: LookLine) -> Iterator[str]:
     """Yield the sentences that say which other test sets and which dropped rows count."""
-    others = [testset[:8] for testset in look.charged if testset != one.id]
+    others = [testset[:8] for testset in look.charged or () if testset != one.id]
     if others:
         yield f"Looks at test set {', '.join(others)} are counted too: it shares rows with this one."
     dropped = one.rows - (look.n or one.rows)
@@ -236,9 +236,8 @@ def _ledger(report: AuditReport) -> tuple[str, ...]:
 # The items of the REFORMS checklist (Kapoor et al. 2024) that a ledger can answer.
 
 
-def items(told: Mapping[str, object] | TestSetReport, audit: Mapping[str, object] | AuditReport) -> dict[str, object]:
+def items(one: TestSetReport, report: AuditReport) -> dict[str, object]:
     """Item to answer, for one test set of an audit."""
-    one, report = TestSetReport.read(told), AuditReport.read(audit)
     looks = one.made
     codes = {code for look in looks for code in look.flags}
     last = look_to_quote(looks).now if looks else None
@@ -371,7 +370,7 @@ def html(report: Mapping[str, object]) -> str:
 def reforms(report: Mapping[str, Any]) -> dict[str, dict[str, object]]:
     """Per test set, the items of the REFORMS checklist (Kapoor et al. 2024) that a ledger can answer."""
     read = AuditReport.read(report)  # once: a ledger may know thousands of test sets
-    return {one["id"]: items(one, read) for one in report["test_sets"]}
+    return {one.id: items(one, read) for one in read.test_sets}
 
 
 def _markdown(section: Section) -> str:

@@ -1,64 +1,84 @@
-"""The shape of an audit (`modelsel audit --json`), as those read it who write it down: fields may be added, never renamed."""
+"""An audit (`modelsel audit --json`), as it is written and as it is read: fields may be added, never renamed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, NotRequired, TypedDict
+from typing import Any, ClassVar
 
-from modelsel.core.outcome import FindingShape, Number, Span
+from modelsel.core.facts import UNSTATED, DocumentFacts, facts
+from modelsel.core.outcome import FindingFacts, Span
 from modelsel.core.types import Finding
-from modelsel.guard.facts import Facts, LaterPlace, Limits, Reason, SealTerms, findings, many
+from modelsel.guard.facts import LaterPlace, Reason, SealTerms
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LookLine(Facts):
+@facts
+class EntryLine(DocumentFacts):
+    """Facts of an entry in the ledger that a line of an audit repeats."""
+
+    seq: int
+    replica: str
+    at: str | None = None
+    study: str | None = None
+    spec_id: str | None = None
+    user: str | None = None
+    host: str | None = None
+    folder: str | None = None
+
+
+@facts
+class LookLine(EntryLine):
     """A look, or an answer that was shown again."""
-
-    NESTED: ClassVar = {"superseded": LaterPlace.read, "justification": Reason.read}
 
     look: int
     replay: bool
     status: str
-    at: str | None = None
-    user: str | None = None
-    host: str | None = None
-    study: str | None = None
     score: float | None
+    step: float | None = None
+    read_as: str = ""
     errors: int | None
-    interval: Limits | None
+    interval: Span | None
+    cv_mean: float | None = None
+    metric: str = "score"
+    beside: Mapping[str, Any] | None = None  # of numbers: the mean of capped errors
     price: float
     spent: float
     n: int | None = None
-    step: float | None = None
-    read_as: str = ""
-    metric: str = "score"
-    beside: Mapping[str, Any] | None = None  # of numbers: the mean of capped errors
-    cv_mean: float | None = None
+    release: str | None = None
+    policy: str | None = None
+    overlap: Sequence[Mapping[str, Any]] = ()
     flags: Sequence[str]
-    changes: Sequence[str]
-    charged: Sequence[str] = ()
+    findings: Sequence[FindingFacts] = ()
     justification: Reason | None = None
-    as_first: Limits | None = None
+    changes: Sequence[str]
+    charged: Sequence[str] | None = ()
+    n_clean: int | None = None
+    as_first: Sequence[float] | None = None
     superseded: LaterPlace | None = None
     outside: bool = False
 
     @property
     def now(self) -> "LookLine":
         """The look as it counts after merges."""
-        return self.but(**self.superseded.written()) if self.superseded else self
+        return self.read({**self.stated, **self.superseded.stated}) if self.superseded else self
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SealLine(Facts):
-    """A seal: by whom, when, and in which study."""
+@facts
+class SealLine(DocumentFacts):
+    """A seal: by whom, when, and in which study; how far rows were told apart, and how many models were declared."""
+
+    CHECKED: ClassVar[bool] = False
 
     at: str | None
     user: str | None
+    host: str | None = None
     study: str | None
+    u: float | None = None
+    space: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Choices(Facts):
+@facts
+class Choices(DocumentFacts):
     """The number of candidates that were compared, on how many rows, and what that allows for."""
+
+    CHECKED: ClassVar[bool] = False
 
     candidates: int
     rows: int
@@ -67,38 +87,58 @@ class Choices(Facts):
     carried: int
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LooksLeft(Facts):
+@facts
+class LooksLeft(DocumentFacts):
     """Further looks that keep an interval narrow, counted by what each shows; and the width that fresh rows would give."""
+
+    CHECKED: ClassVar[bool] = False
 
     left: Mapping[str, Mapping[str, int]]
     at: float
     fresh: Mapping[str, float]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class StudyLine(Facts):
+@facts
+class NextLook(DocumentFacts):
+    """The price of a further look, and the interval of the same error rate."""
+
+    look: int
+    interval: Span | None = None
+    release: str = ""  # older versions wrote none
+    price: float
+    steps: int | None = None
+
+
+@facts
+class StudyLine(DocumentFacts):
     """A study that chose on the development rows."""
 
-    study: str | None
-    folder: str | None
-    tried: int
-    winner: str
-    cv_mean: float | None
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RefusalLine(Facts):
-    """A look that was refused."""
+    CHECKED: ClassVar[bool] = False
 
     at: str | None = None
-    study: str | None = None
+    study: str | None
+    folder: str | None
+    spec_id: str = UNSTATED
+    winner: str
+    cv_mean: float | None
+    cv_rows: int | None = None
+    measure: str | None = None
+    tried: int
+
+
+@facts
+class RefusalLine(EntryLine):
+    """A look that was refused."""
+
     reason: str
+    flags: Sequence[str] = ()
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ContactLine(Facts):
+@facts
+class ContactLine(DocumentFacts):
     """Rows that were opened or predicted."""
+
+    CHECKED: ClassVar[bool] = False
 
     contact: str
     at: str | None
@@ -109,15 +149,11 @@ class ContactLine(Facts):
     testset: str | None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class TestSetReport(Facts):
+@facts
+class TestSetReport(DocumentFacts):
     """Everything on record about one test set."""
 
     __test__ = False  # not a test class, whatever pytest thinks of its name
-    NESTED: ClassVar = {
-        "looks": many(LookLine.read), "sealed": SealLine.read, "policies": many(SealTerms.read), "choices": Choices.read,
-        "refusals": many(RefusalLine.read), "siblings": many(StudyLine.read), "budget": LooksLeft.read,
-    }  # fmt: skip
 
     id: str
     rows: int
@@ -130,6 +166,7 @@ class TestSetReport(Facts):
     candidates: int
     choices: Choices | None
     siblings: Sequence[StudyLine]
+    next: NextLook | None
     budget: LooksLeft | None
 
     @property
@@ -143,137 +180,41 @@ class TestSetReport(Facts):
         return [look for look in self.looks if not look.replay]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LedgerState(Facts):
-    """A ledger, and whether it is whole."""
+@facts
+class LedgerState(DocumentFacts):
+    """A ledger, and whether it is whole (null: not asked)."""
 
     url: str
     entries: int
     intact: bool | None
     head: str | None
+    id: str | None = None
+    chain: str | None = None
+    replicas: int | None = None
     anchors: Sequence[str] = ()
+    freed_of_labels: int | None = None
+    digests_of_labels: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class AuditReport(Facts):
-    """A whole audit."""
+@facts
+class AuditReport(DocumentFacts):
+    """A whole audit: the output of `modelsel audit --json`."""
 
-    NESTED: ClassVar = {
-        "test_sets": many(TestSetReport.read), "flags": findings, "ledger": LedgerState.read,
-        "contacts": many(ContactLine.read),
-    }  # fmt: skip
-
-    test_sets: Sequence[TestSetReport]
-    flags: Sequence[Finding]
     ledger: LedgerState
+    test_sets: Sequence[TestSetReport] = ()
+    flags: Sequence[FindingFacts] = ()
     contacts: Sequence[ContactLine] = ()
+    state: str = ""
+    next: NextLook | None = None
+    at: str | None = None
+    reforms: Mapping[str, Mapping[str, Any]] | None = None
 
+    @property
+    def findings(self) -> list[Finding]:
+        """The flags as findings."""
+        return [Finding.read(one) for one in self.flags]
 
-# The same as it is written, key by key.
-
-
-class LedgerShape(TypedDict):
-    """The ledger's address, and whether it is whole (null: not asked)."""
-
-    url: str
-    entries: int
-    intact: bool | None
-    head: str | None
-    id: NotRequired[str]
-    chain: NotRequired[str]
-    replicas: NotRequired[int]
-    anchors: NotRequired[list[str]]
-    freed_of_labels: NotRequired[int]
-    digests_of_labels: NotRequired[int]
-
-
-class EntryShape(TypedDict):
-    """Facts of an entry in the ledger that every line of an audit repeats."""
-
-    seq: int
-    replica: str
-    at: str
-    study: str | None
-    spec_id: str | None
-    user: str | None
-    host: str | None
-    folder: str | None
-
-
-class LookShape(EntryShape):
-    """A look at a test set, or a replay of its answer."""
-
-    look: int
-    replay: bool
-    status: str
-    score: Number
-    errors: int | None
-    interval: Span | None
-    price: float
-    spent: float
-    overlap: list[Mapping[str, Any]]
-    flags: list[str]
-    changes: list[str]
-    n: NotRequired[int | None]
-    n_clean: NotRequired[int | None]
-    release: NotRequired[str | None]
-    policy: NotRequired[str | None]
-    cv_mean: NotRequired[Number]
-    metric: NotRequired[str]
-    step: NotRequired[Number]
-    read_as: NotRequired[str]
-    findings: NotRequired[list[FindingShape]]
-    justification: NotRequired[Mapping[str, object] | None]
-    charged: NotRequired[list[str]]
-    beside: NotRequired[Mapping[str, object]]
-    as_first: NotRequired[Span | None]
-    superseded: NotRequired[Mapping[str, object] | None]
-    outside: NotRequired[bool]
-
-
-class RefusalShape(EntryShape):
-    """A look that was refused."""
-
-    reason: str
-    flags: list[str]
-
-
-class NextLookShape(TypedDict):
-    """The price of a further look, and the interval of the same error rate."""
-
-    look: int
-    interval: Span | None
-    release: str
-    price: float
-    steps: NotRequired[int]
-
-
-class TestSetShape(TypedDict):
-    """All that touched one test set."""
-
-    id: str
-    rows: int
-    looks: list[LookShape]
-    sealed: Mapping[str, object]
-    policies: list[Mapping[str, object]]
-    refusals: list[RefusalShape]
-    spent: float
-    studies: int
-    candidates: int
-    choices: Mapping[str, Number] | None
-    siblings: list[Mapping[str, object]]
-    next: NextLookShape | None
-    budget: Mapping[str, object] | None
-
-
-class AuditShape(TypedDict):
-    """The output of `modelsel audit --json`."""
-
-    ledger: LedgerShape
-    test_sets: list[TestSetShape]
-    flags: list[FindingShape]
-    state: str
-    contacts: NotRequired[list[Mapping[str, object]]]
-    next: NotRequired[NextLookShape | None]
-    at: NotRequired[str]
-    reforms: NotRequired[Mapping[str, Mapping[str, object]]]
+    @property
+    def known(self) -> list[str]:
+        """The test sets that it tells of."""
+        return [one.id for one in self.test_sets]

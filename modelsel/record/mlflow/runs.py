@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from modelsel.core.fingerprint import short
-from modelsel.core.outcome import StudySummary, TestResult
-from modelsel.guard.reporting.report import AuditShape
+from modelsel.core.outcome import FloorFacts, ScoreFacts, StudySummary, TestResult
+from modelsel.guard.reporting.report import AuditReport
 from modelsel.record.candidates import Row, word
-from modelsel.record.documents import DetailsShape, audit_of
+from modelsel.record.documents import DetailsFacts
 from modelsel.record.folder import CANDIDATES, CONFIG, OUTCOME, RunFolder
 
 SAME = "modelsel.same"  # equal for studies that found the same, whichever folder they lie in
@@ -82,7 +82,7 @@ def project(folder: RunFolder) -> TrackedStudy:
     outcome, details, table = folder.outcome(), folder.details(), folder.candidates()
     tracking = folder.config().get("tracking") or {}
     redact = folder.redactor.data
-    end = int(details["ended"])
+    end = int(details.ended)
     times = (end - int(1000 * outcome.seconds.get("total", 0)), end)
     key = f"{folder.path.parent.name}/{folder.path.name}"
     common = redact(_common(outcome, details))
@@ -98,7 +98,7 @@ def project(folder: RunFolder) -> TrackedStudy:
     }
     params = {
         **_parent_params(outcome, folder.config()),
-        **_guard(outcome.test, audit_of(details)),
+        **_guard(outcome.test, details.audited),
         **_note_not_kept(folder.config()),
     }
     measured = [*_parent_metrics(outcome), *_seconds(details, outcome)]
@@ -111,7 +111,7 @@ def project(folder: RunFolder) -> TrackedStudy:
         below=tracking.get("parent"),
         parent=parent,
         children=children,
-        data=_data(outcome, redact(folder.config()), audit_of(details)),
+        data=_data(outcome, redact(folder.config()), details.audited),
         test=_test(outcome),
         artifacts=tuple(path for path in names if path.exists()),
         model=folder.model if (folder.model / "MLmodel").exists() else None,
@@ -124,34 +124,32 @@ def _study_digest(outcome: StudySummary, table: Iterable[Row]) -> str:
     test = outcome.test
     answer = None if test is None else [test.look, test.released, test.refused]
     rows = [[row.id, row.status, str(list(row.folds))] for row in table]  # as text: a failed fold has no number
-    return short(
-        [outcome.study, outcome.spec_id, outcome.modelsel, outcome.task["fingerprint"], outcome.winner["id"], rows, answer]
-    )
+    return short([outcome.study, outcome.spec_id, outcome.modelsel, outcome.task.fingerprint, outcome.winner.id, rows, answer])
 
 
 def _entry(outcome: StudySummary) -> str:
-    return str(outcome.winner.get("entry") or outcome.winner["learner"])
+    return str(outcome.winner.name)
 
 
 def _parent_name(outcome: StudySummary, folder: RunFolder) -> str:
     """Name the parent run: the winner, its score, then the folder's name."""
-    return f"{_entry(outcome)}, {outcome.measure} {outcome.winner['cv']['mean']:.4g} ({folder.path.name})"
+    return f"{_entry(outcome)}, {outcome.measure} {outcome.winner.cv.mean:.4g} ({folder.path.name})"
 
 
 def note(outcome: StudySummary, table: Iterable[Row]) -> str:
     """The leaderboard's head in Markdown, for the run's page."""
     won, test = outcome.winner, outcome.test
     best = sorted((row for row in table if row.rank), key=lambda row: row.rank)[:IN_NOTE]
-    cv = f"cross-validated {outcome.measure} {won['cv']['mean']:.4f} ± {_digits(won['cv']['se'])}"
+    cv = f"cross-validated {outcome.measure} {won.cv.mean:.4f} ± {_digits(won.cv.se)}"
     lines = [
-        f"**{won.get('entry') or won['learner']}** `{won['id']}`: {cv}",
+        f"**{won.name}** `{won.id}`: {cv}",
         "",
         _note_test(test),
         "",
         f"| rank | entry | id | {outcome.measure} | se | se of the difference | complexity |",
         "|--:|---|---|--:|--:|--:|--:|",
         *map(_note_row, best),
-        *(f"| floor | {one['learner']} | | {one['cv']['mean']:.4f} | | | |" for one in _floor(outcome) if not one["candidate"]),
+        *(f"| floor | {one.learner} | | {cv.mean:.4f} | | | |" for one, cv in _floor(outcome) if not one.candidate),
     ]
     return "\n".join(lines)
 
@@ -161,9 +159,9 @@ def _note_row(row: Row) -> str:
     return f"| {row.rank} | {row.label} | `{row.id}` | {row.mean:.4f} | {errors} | {row.complexity:.4g} {row.unit} |"
 
 
-def _floor(outcome: StudySummary) -> list[Mapping[str, Any]]:
+def _floor(outcome: StudySummary) -> list[tuple[FloorFacts, ScoreFacts]]:
     """The lines of the floor that have a score: the parent's, as they are no candidates (unless the space lists them)."""
-    return [line for line in outcome.extra.get("floor", ()) if line["cv"]]
+    return [(line, line.cv) for line in outcome.floor if line.cv]
 
 
 def _digits(error: float | None) -> str:
@@ -183,13 +181,13 @@ def _note_test(test: TestResult | None) -> str:
     return f"Test: {score}{ends}, look {test.look} at these rows{', a replay' if test.repeated else ''}."
 
 
-def _common(outcome: StudySummary, details: DetailsShape) -> dict[str, str]:
+def _common(outcome: StudySummary, details: DetailsFacts) -> dict[str, str]:
     """Gather the tags that all runs of a study share."""
     return {
-        "mlflow.user": str(details.get("user", "unknown")),
-        "mlflow.source.name": " ".join(details.get("command", ())) or "modelsel",
+        "mlflow.user": str(details.user),
+        "mlflow.source.name": " ".join(details.command) or "modelsel",
         "mlflow.source.type": "LOCAL",
-        **({"mlflow.source.git.commit": details["commit"].rstrip("+")} if details.get("commit") else {}),
+        **({"mlflow.source.git.commit": details.commit.rstrip("+")} if details.commit else {}),
         "modelsel.spec_id": outcome.spec_id,
         "modelsel.version": outcome.modelsel,
     }
@@ -203,55 +201,55 @@ def _note_not_kept(config: Mapping[str, Any]) -> dict[str, str]:
 
 def _parent_params(outcome: StudySummary, config: Mapping[str, Any]) -> dict[str, str]:
     """Gather the parameters of the parent run."""
-    best = {f"best_{name}": word(value) for name, value in outcome.winner["parameters"].items()}
+    best = {f"best_{name}": word(value) for name, value in outcome.winner.parameters.items()}
     return {
         "measure": outcome.measure,
         "rule": outcome.rule,
-        "scheme": word(outcome.scheme.get("name")),
-        "folds": word(outcome.scheme.get("folds")),
+        "scheme": word(outcome.scheme.name),
+        "folds": word(outcome.scheme.folds),
         "seed": word(outcome.seed),
         "split": word((config.get("split") or {}).get("kind")),
-        "candidates": word(outcome.candidates.get("distinct")),
-        "best_learner": word(outcome.winner["learner"]),
-        "best_candidate": word(outcome.winner["id"]),
+        "candidates": word(outcome.candidates.distinct),
+        "best_learner": word(outcome.winner.learner),
+        "best_candidate": word(outcome.winner.id),
         **best,
     }
 
 
-def _guard(test: TestResult | None, audit: AuditShape | None) -> dict[str, str]:
+def _guard(test: TestResult | None, audit: AuditReport | None) -> dict[str, str]:
     """Gather the parameters of the final look."""
     if test is None:
         return {}  # a look may follow, and params cannot be changed
     facts = {name: getattr(test, name) for name in ("look", "replay", "price", "spent", "policy", "release", "n", "level")}
     facts |= {"interval": list(test.interval) if test.interval else None, "flags": list(test.flags), "refused": test.refused}
-    facts["head"] = audit["ledger"]["head"] if audit else None
+    facts["head"] = audit.ledger.head if audit else None
     return {f"modelsel.guard.{name}": word(value) for name, value in facts.items()}
 
 
 def _parent_metrics(outcome: StudySummary) -> list[LoggedMetric]:
     """Gather the metrics of the parent run."""
-    cv, corrected = outcome.winner["cv"], outcome.winner.get("corrected")
-    ends = {} if corrected is None else {"": corrected["mean"], "_low": corrected["low"], "_high": corrected["high"]}
+    cv, corrected = outcome.winner.cv, outcome.winner.corrected
+    ends = {} if corrected is None else {"": corrected.mean, "_low": corrected.low, "_high": corrected.high}
     name = f"cv/{outcome.measure}"
     return [
-        LoggedMetric("best_cv_score", cv["mean"]),
-        LoggedMetric(name, cv["mean"]),
-        LoggedMetric(f"{name}_se", cv["se"]),
+        LoggedMetric("best_cv_score", cv.mean),
+        LoggedMetric(name, cv.mean),
+        LoggedMetric(f"{name}_se", cv.se),
         *(LoggedMetric(f"{name}_corrected{end}", value) for end, value in ends.items()),
-        *(LoggedMetric(f"{name}_fold", score, step) for step, score in enumerate(cv.get("folds", ())) if score is not None),
-        LoggedMetric("complexity", outcome.winner["complexity"]["value"]),
-        *(LoggedMetric(f"cv/{other}", mean) for other, mean in outcome.winner.get("measures", {}).items()),
-        *(LoggedMetric(f"floor/{one['learner']}/{name}", one["cv"]["mean"]) for one in _floor(outcome)),
-        *(LoggedMetric(f"floor/{one['learner']}/{name}_se", one["cv"]["se"]) for one in _floor(outcome)),
+        *(LoggedMetric(f"{name}_fold", score, step) for step, score in enumerate(cv.folds) if score is not None),
+        LoggedMetric("complexity", outcome.winner.complexity.value),
+        *(LoggedMetric(f"cv/{other}", mean) for other, mean in (outcome.winner.measures or {}).items()),
+        *(LoggedMetric(f"floor/{one.learner}/{name}", cv.mean) for one, cv in _floor(outcome)),
+        *(LoggedMetric(f"floor/{one.learner}/{name}_se", cv.se) for one, cv in _floor(outcome)),
         *(LoggedMetric(f"seconds/{part}", seconds) for part, seconds in outcome.seconds.items()),
         *(LoggedMetric(f"candidates/{part}", count) for part, count in outcome.candidates.items()),
         *(LoggedMetric(f"fits/{part}", count) for part, count in outcome.fits.items()),
     ]
 
 
-def _seconds(details: DetailsShape, outcome: StudySummary) -> list[LoggedMetric]:
+def _seconds(details: DetailsFacts, outcome: StudySummary) -> list[LoggedMetric]:
     """Return the metric of the winner's time to predict 1,000 rows."""
-    found = details.get("predict_1000_rows", {}).get(outcome.winner["id"])
+    found = details.predict_1000_rows.get(outcome.winner.id)
     return [] if found is None else [LoggedMetric("seconds/predict_1000_rows", found)]
 
 
@@ -286,14 +284,14 @@ def _test(outcome: StudySummary) -> LoggedMetric | None:
     return LoggedMetric(_name(f"test/{outcome.measure}"), test.score)
 
 
-def _data(outcome: StudySummary, config: Mapping[str, Any], audit: AuditShape | None) -> tuple[DataSet, ...]:
+def _data(outcome: StudySummary, config: Mapping[str, Any], audit: AuditReport | None) -> tuple[DataSet, ...]:
     """The development rows; the test rows too where they were looked at, by the id that the ledger gave them."""
-    name, declared = str(outcome.task["name"]), config.get("dataset") or {}
+    name, declared = str(outcome.task.name), config.get("dataset") or {}
     source = str(declared.get("path") or declared.get("kind") or name)
-    development = DataSet(name, str(outcome.task["fingerprint"])[:36], source, "development")
+    development = DataSet(name, str(outcome.task.fingerprint)[:36], source, "development")
     if _test(outcome) is None:
         return (development,)
-    known = [one["id"] for one in (audit.get("test_sets", ()) if audit else ())] or [development.digest]
+    known = [one.id for one in (audit.test_sets if audit else ())] or [development.digest]
     return (development, DataSet(f"{name} (test rows)", known[-1][:36], source, "test"))
 
 

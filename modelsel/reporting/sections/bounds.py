@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from modelsel.core.errors import DataError
 from modelsel.core.types import Feature
 from modelsel.learner.base import ability
-from modelsel.record.documents import FoldsShape
+from modelsel.record.documents import FoldsFacts
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.words import number, plural, score
 from modelsel.statistics import bounds
@@ -53,20 +53,20 @@ class TreeCode:
 
 def section(view: View) -> dict[str, object]:
     """The table's rows; `why` where none can be made."""
-    if "classes" not in view.outcome.task:
+    if view.outcome.task.of_numbers:
         return {"rows": [], "why": "The target is a number, and these bounds are of errors.", "groups": False}
-    data, folds = view.details.get("data"), view.details.get("folds")
+    data, folds = view.details.data, view.details.folds
     out = _out_of_fold(view, folds)
-    why = "The rows are weighted, and these bounds count rows." if data and data.get("weighted") else ""
+    why = "The rows are weighted, and these bounds count rows." if data and data.weighted else ""
     if out is None or folds is None or why:
         return {"rows": [], "why": why or "No out-of-fold predictions of the winner are on record.", "groups": False}
-    training = Errors(view.winner.training_error, max(1, min(folds["analysis"])), out.folds)
-    repeated = view.outcome.scheme.get("name") == "bootstrap"
+    training = Errors(view.winner.training_error, max(1, min(folds.analysis)), out.folds)
+    repeated = view.outcome.scheme.name == "bootstrap"
     rows = [
-        *of_candidates(out, int(view.outcome.candidates["distinct"])),
-        *of_trees(None if repeated else training, _tree(view), len(view.outcome.task["classes"])),
+        *of_candidates(out, int(view.outcome.candidates.distinct)),
+        *of_trees(None if repeated else training, _tree(view), len(view.outcome.task.classes)),
     ]
-    return {"rows": rows, "why": "", "groups": bool(data and data.get("groups")), "folds": out.folds, "within": WITHIN}
+    return {"rows": rows, "why": "", "groups": bool(data and data.groups), "folds": out.folds, "within": WITHIN}
 
 
 def of_candidates(out: Errors, count: int) -> Iterator[dict[str, str]]:
@@ -158,17 +158,17 @@ def _none(name: str, why: str) -> dict[str, str]:
     return {"name": name, "wrong": "", "rows": "", "bound": "none", "exact": "", "needed": "", "words": why}
 
 
-def _out_of_fold(view: View, folds: FoldsShape | None) -> Errors | None:
+def _out_of_fold(view: View, folds: FoldsFacts | None) -> Errors | None:
     """Gather the winner's out-of-fold error rate; None where its predictions were not kept."""
-    found, winner = view.assessed, view.outcome.winner["id"]
-    if winner not in found.ids or folds is None or not folds["assessment"]:
+    found, winner = view.assessed, view.outcome.winner.id
+    if winner not in found.ids or folds is None or not folds.assessment:
         return None
     predicted = found.predicted[found.ids.index(winner)]
     known = predicted >= 0
     if not known.any():
         return None
     wrong = float((predicted != found.truth)[known].mean())
-    return Errors(wrong, max(1, min(folds["assessment"])), len(folds["assessment"]))
+    return Errors(wrong, max(1, min(folds.assessment)), len(folds.assessment))
 
 
 def _tree(view: View) -> TreeCode | None:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from modelsel.core.errors import DataError
 from modelsel.core.spec import class_of
 from modelsel.learner.base import ability
-from modelsel.record.documents import OptimalShape
+from modelsel.record.documents import OptimalFacts
 from modelsel.record.folder import RunFolder
 from modelsel.record.model import Predictor, describe, load
 from modelsel.reporting import verdict
@@ -36,10 +36,10 @@ def section(view: View) -> dict[str, str]:
 
 def _rows(view: View) -> str:
     """Describe the rows that it was fitted on: of training sets side by side the first."""
-    folds = view.details.get("folds", {})
-    if view.outcome.scheme["name"] == "predefined" and folds.get("repeats", 1) > 1:
-        return f"the {folds['analysis'][0]:,} rows of the first training set"
-    return f"all {view.outcome.task['development_rows']:,} development rows"
+    folds = view.details.folds
+    if folds and view.outcome.scheme.name == "predefined" and folds.repeats > 1:
+        return f"the {folds.analysis[0]:,} rows of the first training set"
+    return f"all {view.outcome.task.development_rows:,} development rows"
 
 
 def drawable_model(folder: RunFolder, restored: Callable[[], Predictor] | None = None) -> Predictor | None:
@@ -73,23 +73,23 @@ def say(shipped: Predictor, name: str) -> str:
 
 def best_of_size(view: View) -> list[dict[str, object]]:
     """A line per tree, and a sentence on each; empty where it was not asked for."""
-    return [_beside_best(view, one) for one in view.folder.explanation().get("optimal", ())]
+    return [_beside_best(view, one) for one in view.folder.explanation().optimal]
 
 
-def _beside_best(view: View, one: OptimalShape) -> dict[str, object]:
+def _beside_best(view: View, one: OptimalFacts) -> dict[str, object]:
     """A tree's line of the table and its sentences; where a fit failed, why."""
-    name = view.name_of(one["candidate"])
+    name = view.name_of(one.candidate)
     said: dict[str, object] = {
         "name": name,
         "said": " ".join(verdict.size_sentences(one, name)),
-        "failed": one.get("failed", ""),
+        "failed": one.failed,
     }
     if said["failed"]:
         return said
-    training, own = one["training"], one["out_of_fold"]
+    training, own = one.training, one.out_of_fold
     return {
-        **said, "depth": one["depth"], "leaves": one["leaves"], "best_leaves": number(round(own["leaves"], 1)),
-        "training": [score(training[which]) for which in ("grown", "optimal", "bound")],
-        "unseen": [score(own[which]) for which in ("grown", "optimal")],
+        **said, "depth": one.depth, "leaves": one.leaves, "best_leaves": number(round(own.leaves, 1)),
+        "training": [*map(score, (training.grown, training.optimal, training.bound))],
+        "unseen": [score(own.grown), score(own.optimal)],
         "ended": verdict.proven_folds(one), "deeper": verdict.deeper(one),
     }  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 from modelsel.core.outcome import mean_size
 from modelsel.core.spec import class_of
 from modelsel.record.candidates import Row
-from modelsel.record.documents import PairShape
+from modelsel.record.documents import PairFacts
 from modelsel.reporting import verdict
 from modelsel.reporting.charts import NARROW, WIDE, Lanes, Plot, Scale
 from modelsel.reporting.sections.view import View
@@ -34,7 +34,7 @@ class Leaderboard(TypedDict):
 
 def section(view: View) -> Leaderboard:
     """The best rows, then those without a valid score, as text."""
-    equal = set(view.outcome.winner.get("indistinguishable", ()))
+    equal = set(view.outcome.winner.indistinguishable)
     best, rest = view.ranked[:SHOWN], [row for row in view.rows if not row.rank][:INVALID]
     return {
         "rows": [*_with_floor(view, best, equal), *(_row(view, row, equal) for row in rest)],
@@ -42,7 +42,7 @@ def section(view: View) -> Leaderboard:
         "equal": len(equal),
         "more": len(view.rows) - len(best) - len(rest),
         "floor": verdict.sentence(view.outcome, view.higher),
-        "training": "training root mse" if view.outcome.task.get("kind") == "numbers" else "training error",
+        "training": "training root mse" if view.outcome.task.of_numbers else "training error",
         "untrained": _without_training_error(view),
     }
 
@@ -85,7 +85,7 @@ def _row(view: View, row: Row, equal: Set[str]) -> dict[str, object]:
 
 
 def _mark(view: View, row: Row, equal: Set[str]) -> str:
-    if row.id == view.outcome.winner["id"]:
+    if row.id == view.outcome.winner.id:
         return "winner"
     return "equal" if row.id in equal else "" if row.rank else "invalid"
 
@@ -94,7 +94,7 @@ def _with_floor(view: View, best: Sequence[Row], equal: Set[str]) -> list[dict[s
     """The best candidates with the floor where its scores belong: below those that are as good."""
     sign = -1 if view.higher else 1
     table = [_row(view, row, equal) for row in best]
-    best, table = _merge_ties(best, table, view.outcome.winner["id"])
+    best, table = _merge_ties(best, table, view.outcome.winner.id)
     for line in sorted(verdict.unlisted_floor(view.outcome), key=lambda line: sign * line.mean, reverse=True):
         table.insert(sum(sign * row.mean <= sign * line.mean + EQUAL for row in best), _floor_row(line))
     return table
@@ -154,7 +154,7 @@ def measures(view: View) -> dict[str, object]:
 
 def times(view: View) -> Mapping[str, float]:
     """Seconds for the prediction of 1,000 rows, by candidate."""
-    found: Mapping[str, float] = view.details.get("predict_1000_rows") or {}
+    found: Mapping[str, float] = view.details.predict_1000_rows or {}
     return found
 
 
@@ -172,7 +172,7 @@ def duration(seconds: float | None) -> str:
 
 def _lines_shown(view: View) -> list[Row]:
     """The winner first, then the best of each entry, then those not told apart, best first."""
-    near = set(view.outcome.winner.get("indistinguishable", ()))
+    near = set(view.outcome.winner.indistinguishable)
     wanted = [view.winner, *view.best_of_each, *(row for row in view.ranked if row.id in near)]
     return list({row.id: row for row in wanted}.values())[:MEASURED]
 
@@ -194,29 +194,29 @@ def paired_differences(view: View) -> dict[str, object]:
     pairs, decimals = view.pairs, decimals_of(view.winner.mean)
     rows = [
         {
-            "first": view.name_of(pair["first"]),
-            "second": view.name_of(pair["second"]),
-            "difference": with_sign(pair["difference"], decimals),
-            "interval": f"[{with_sign(pair['low'], decimals)}, {with_sign(pair['high'], decimals)}]",
-            "p": p_value(pair["p"]),
-            "adjusted": p_value(pair["adjusted"]),
-            "told": pair["adjusted"] is not None and pair["adjusted"] < 0.05,
-            "method": pair["method"],
+            "first": view.name_of(pair.first),
+            "second": view.name_of(pair.second),
+            "difference": with_sign(pair.difference, decimals),
+            "interval": f"[{with_sign(pair.low, decimals)}, {with_sign(pair.high, decimals)}]",
+            "p": p_value(pair.p),
+            "adjusted": p_value(pair.adjusted),
+            "told": pair.adjusted is not None and pair.adjusted < 0.05,
+            "method": pair.method,
         }
         for pair in pairs
     ]
-    methods = ", ".join(dict.fromkeys(pair["method"] for pair in pairs))
+    methods = ", ".join(dict.fromkeys(pair.method for pair in pairs))
     return {"rows": rows, "methods": methods, **_pictures(view, pairs)}
 
 
-def _pictures(view: View, pairs: list[PairShape]) -> dict[str, str]:
+def _pictures(view: View, pairs: list[PairFacts]) -> dict[str, str]:
     """Draw the intervals for wide windows and for narrow ones."""
     return {name: _picture(view, pairs, lanes) if pairs else "" for name, lanes in (("svg", WIDE), ("narrow", NARROW))}
 
 
-def _picture(view: View, pairs: list[PairShape], lanes: Lanes) -> str:
+def _picture(view: View, pairs: list[PairFacts], lanes: Lanes) -> str:
     """Draw differences to the winner with their intervals."""
-    ends = [float(pair[key]) for pair in pairs for key in ("low", "high") if pair[key] is not None]
+    ends = [float(end) for pair in pairs for end in (pair.low, pair.high) if end is not None]
     scale = Scale.of([0.0, *ends], lanes.left, lanes.width - lanes.right, log=False)
     bottom = 12 + lanes.row * len(pairs)
     plot = Plot(lanes.width, bottom + 40, "differences to the winner with their intervals")
@@ -224,10 +224,10 @@ def _picture(view: View, pairs: list[PairShape], lanes: Lanes) -> str:
     plot.axis_below(scale, 6, bottom, label[: lanes.letters], lanes.ticks)
     plot.line(scale(0), 4, scale(0), bottom, "guide")
     for i, pair in enumerate(pairs):
-        row = next((row for row in view.rows if row.id == pair["second"]), None)
+        row = next((row for row in view.rows if row.id == pair.second), None)
         series = view.series(row) if row else 0
-        y = lanes.name(plot, 12, i, view.name_of(pair["second"]), "name")
-        if pair["low"] is not None and pair["high"] is not None:
-            plot.line(scale(pair["low"]), y, scale(pair["high"]), y, f"bar s{series % 8}")
-        plot.marks([(scale(pair["difference"]), y)], series)
+        y = lanes.name(plot, 12, i, view.name_of(pair.second), "name")
+        if pair.low is not None and pair.high is not None:
+            plot.line(scale(pair.low), y, scale(pair.high), y, f"bar s{series % 8}")
+        plot.marks([(scale(pair.difference), y)], series)
     return plot.svg()

@@ -33,10 +33,10 @@ class PredictionsShown(TypedDict, total=False):
 
 def section(view: View) -> PredictionsShown:
     """Matrix (or its largest entries), ROC and calibration where class scores are on record."""
-    found, classes = view.assessed, [str(name) for name in view.outcome.task["classes"]]
-    if view.outcome.winner["id"] not in found.ids:
+    found, classes = view.assessed, [str(name) for name in view.outcome.task.classes]
+    if view.outcome.winner.id not in found.ids:
         return {}
-    at = found.ids.index(view.outcome.winner["id"])
+    at = found.ids.index(view.outcome.winner.id)
     known = found.predicted[at] >= 0
     truth, predicted = found.truth[known].astype(np.int64), found.predicted[at][known].astype(np.int64)
     counts = confusion(truth, predicted, len(classes))
@@ -55,7 +55,7 @@ def section(view: View) -> PredictionsShown:
     if found.scores is not None:
         scores = found.scores[at][known]
         probable = not np.isnan(probabilities(Outputs(predicted[None], scores[None]))).any()
-        grouped = bool(view.details.get("data", {}).get("groups"))
+        grouped = bool(view.details.data.groups)
         parts["curves"] = [_roc(truth, scores, classes, grouped), *([_calibration(truth, scores, grouped)] if probable else [])]
     return parts
 
@@ -181,12 +181,12 @@ PARTS = 10  # of the rows by predicted size
 def of_numbers(view: View) -> dict[str, object]:
     """Root mean squared and mean absolute error of the winner out of fold, and its plots."""
     found = view.assessed
-    if view.outcome.winner["id"] not in found.ids:
+    if view.outcome.winner.id not in found.ids:
         return {}
-    at = found.ids.index(view.outcome.winner["id"])
+    at = found.ids.index(view.outcome.winner.id)
     known = found.assessed_by(at)
     truth, said = (np.asarray(each[known], np.float64) for each in (found.truth, found.predicted[at]))
-    away, unit = said - truth, str(view.outcome.task.get("measured_in") or "")
+    away, unit = said - truth, view.outcome.task.measured_in or ""
     drawn = np.random.default_rng(0).permutation(len(truth))[:POINTS]
     return {
         "numbers": True,

@@ -34,10 +34,10 @@ def section(view: View) -> dict[str, object]:
 def score_lines(view: View) -> Iterator[ScoreLine]:
     """Yield the winner's scores from the promise to the test, then what it has to beat; a learner of the floor once."""
     outcome, own = view.outcome, view.series(view.winner)
-    cv, corrected = outcome.winner["cv"], outcome.winner.get("corrected")
-    yield ScoreLine("cross-validated (best of all)", cv["mean"], *_about(cv["mean"], cv["se"]), own)
+    cv, corrected = outcome.winner.cv, outcome.winner.corrected
+    yield ScoreLine("cross-validated (best of all)", cv.mean, *_about(cv.mean, cv.se), own)
     if corrected:
-        yield ScoreLine("corrected for the choice", corrected["mean"], corrected["low"], corrected["high"], own, True)
+        yield ScoreLine("corrected for the choice", corrected.mean, corrected.low, corrected.high, own, True)
     if (tested := _sealed_score(outcome)) is not None:
         yield ScoreLine("sealed test", *tested, own, True)
     floor = [line for line in verdict.lines(outcome) if line.has_score]

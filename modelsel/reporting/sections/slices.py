@@ -42,7 +42,7 @@ def panels(view: View) -> list[dict[str, str]]:
 
 def _near_the_winner(view: View) -> set[str]:
     """The winner's entry, and those of candidates that cannot be told from it: the others' charts are folded away."""
-    near = {view.outcome.winner["id"], *view.outcome.winner.get("indistinguishable", ())}
+    near = {view.outcome.winner.id, *view.outcome.winner.indistinguishable}
     return {row.label for row in view.ranked if row.id in near}
 
 

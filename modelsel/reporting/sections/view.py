@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.outcome import FindingShape, StudySummary
+from modelsel.core.outcome import FindingFacts, StudySummary
 from modelsel.core.selection import Assessed
 from modelsel.record.agreement import disagreements
 from modelsel.record.candidates import Row, varied_parameters
-from modelsel.record.documents import PairShape
+from modelsel.record.documents import PairFacts
 from modelsel.record.folder import RecordedRun
 from modelsel.record.model import Predictor, load
 from modelsel.reporting.roots import outcome_as_read, pairs_as_read, rows_as_read
@@ -32,14 +32,14 @@ class View(RecordedRun):
         return self.folder.outcome()
 
     @cached_property
-    def disagreements(self) -> list[FindingShape]:
+    def disagreements(self) -> list[FindingFacts]:
         """What the record says otherwise than the ledger and the files beside it."""
         return disagreements(self.folder)
 
     @cached_property
-    def pairs(self) -> list[PairShape]:
+    def pairs(self) -> list[PairFacts]:
         """The best of each learner against the winner."""
-        return pairs_as_read(self.recorded, self.folder.candidates(), self.details.get("pairs", []))
+        return pairs_as_read(self.recorded, self.folder.candidates(), self.details.pairs)
 
     @cached_property
     def config(self) -> dict[str, Any]:
@@ -66,7 +66,7 @@ class View(RecordedRun):
 
     @cached_property
     def winner(self) -> Row:
-        return next(row for row in self.rows if row.id == self.outcome.winner["id"])
+        return next(row for row in self.rows if row.id == self.outcome.winner.id)
 
     @cached_property
     def entries(self) -> list[str]:
@@ -92,7 +92,7 @@ class View(RecordedRun):
     @cached_property
     def higher(self) -> bool:
         """Say whether a higher score is better."""
-        return bool(self.details.get("higher_is_better"))
+        return bool(self.details.higher_is_better)
 
     def reach(self, values: Sequence[float]) -> tuple[float, float]:
         """The range worth drawing: from the best as far as three times where most lie; what is worse stands at the edge."""

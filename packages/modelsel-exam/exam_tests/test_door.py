@@ -15,9 +15,11 @@ from modelsel.cli.arguments import Arguments
 from modelsel.cli.dispatch import main
 from modelsel.core.errors import DataError
 from modelsel_exam.commands import exam as commands
-from modelsel_exam.exams import LocalExam
-from modelsel_exam.options import Wanted, add_options, of_exams, of_gates
+from modelsel_exam.exams import LocalExam, RemoteExam
+from modelsel_exam.gates import LoopGate
+from modelsel_exam.options import AnswerOptions, Wanted, add_options, of_answers, of_exams, of_gates, parts_of
 from modelsel_exam.sit import ExamSession
+from tests.extras import needs
 
 Make = Callable[..., ExamSession]
 
@@ -64,6 +66,34 @@ def test_commands_have_the_options_of_the_table_and_read_their_words() -> None:
     add_options(parser, of_gates())
     found = vars(parser.parse_args(["--pin", "a.py", "--pinned", "b.py", "--vetoes", "2"]))
     assert (found["pinned"], found["vetoes"], found["judged"]) == ([Path("a.py"), Path("b.py")], 2, 0.3)
+
+
+def test_what_is_said_beside_an_answer_has_one_name_at_all_four_doors() -> None:
+    needs("mcp"), needs("starlette")
+    from modelsel_exam.serve import Tools
+    from modelsel_exam.service import ExamService
+
+    parser = Arguments("exam")
+    assert add_options(parser, (one for name in ("forecast", "veto") for one in of_answers(name))) == ("forecast", "veto")
+    read = vars(parser.parse_args(["--forecast", "0.1", "200", "--veto"]))
+    assert (read["forecast"], read["veto"]) == ([0.1, 200.0], True)
+    assert AnswerOptions(**vars(parser.parse_args([]))) == AnswerOptions()
+    by_door = {
+        "forecast": (LocalExam.answer, RemoteExam.answer, ExamService.answer),
+        "veto": (LoopGate.propose, ExamService.propose, Tools.propose),
+    }
+    for name, doors in by_door.items():
+        (declared,) = of_answers(name)
+        assert {inspect.signature(door).parameters[name].default for door in doors} == {declared.default}
+    tool = set(inspect.signature(Tools.hand_in).parameters) - {"self", "predictions", "context"}
+    assert tool == {f"forecast_{part}" for part in parts_of("forecast")}
+    assert {one.name for one in fields(AnswerOptions)} == set(by_door)
+
+
+@pytest.mark.parametrize(("asked", "told"), [("?rate=0.1&rows=200", (0.1, 200.0)), ("", None)])
+def test_an_address_names_the_parts_of_a_forecast_as_the_table_does(asked: str, told: tuple[float, float] | None) -> None:
+    request = needs("starlette.requests").Request({"type": "http", "query_string": asked.lstrip("?").encode(), "headers": []})
+    assert needs("modelsel_exam.web")._forecast(request) == told
 
 
 def test_what_an_exam_is_asked_has_a_twin_in_python() -> None:

@@ -244,8 +244,8 @@ def audit(exam: ExamSession) -> dict[str, Any]:
     """The guard's audit of the exam's rows, and whether files and answers are those that were put on record."""
     report = guard_audit(exam.gate, study=exam.terms.id)
     found, others = list(_faults(exam)), len(_other_looks(exam))
-    whole = report["ledger"]["intact"] is not False and not found
-    return {**report, "exam": asdict(AuditedExam(**vars(status(exam)), whole=whole, faults=found, others=others))}
+    whole = report.ledger.intact is not False and not found
+    return {**report.written(), "exam": asdict(AuditedExam(**vars(status(exam)), whole=whole, faults=found, others=others))}
 
 
 def _other_looks(exam: ExamSession) -> list[StandingLook]:

@@ -376,7 +376,9 @@ class RemoteExam(Exam):
     def answer(self, predictions: object, name: str, forecast: tuple[float, int] | None = None) -> dict[str, Any]:
         table = self._table(predictions)
         body = Path(table).read_bytes() if isinstance(table, str | Path) else _csv(table)
-        query = {"name": name, **({"rate": forecast[0], "rows": forecast[1]} if forecast else {})}
+        from modelsel_exam.options import parts_of
+
+        query = {"name": name, **dict(zip(parts_of("forecast"), forecast or (), strict=False))}
         return dict(json.loads(self._request(f"/answers?{urlencode(query)}", body)))
 
     def board(self) -> pd.DataFrame:

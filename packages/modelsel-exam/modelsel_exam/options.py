@@ -1,8 +1,8 @@
-"""The options of exams and gates, declared once: fields of `Wanted` and `WantedLoop`.
+"""The options of exams and gates, declared once: fields of `Wanted` and `WantedLoop`; of an answer, fields of `AnswerOptions`.
 
 A field has the option's name, type and default. The commands make their arguments from them, the functions in Python have
-parameters of the same names and defaults, and `modelsel_exam.terms` says what goes together. Standard library only: help is
-answered at once.
+parameters of the same names and defaults, and `modelsel_exam.terms` says what goes together. Who asks by HTTP or by the Model
+Context Protocol makes no exam; the words of an answer are those of `parts_of`. Standard library only: help is answered at once.
 """
 
 from argparse import ArgumentParser
@@ -12,8 +12,13 @@ from pathlib import Path
 from typing import Any
 
 
-def option(default: Any, help: str, metavar: str | None = None, read: Callable[[str], object] | None = None) -> Any:
-    """A field with its line of help; `read` makes its value of a word where the type of the default does not."""
+def option(
+    default: Any, help: str, metavar: str | tuple[str, ...] | None = None, read: Callable[[str], object] | None = None
+) -> Any:
+    """A field with its line of help; `read` makes its value of a word where the type of the default does not.
+
+    An option of several words has a metavar for each.
+    """
     facts = {"help": help, "metavar": metavar, "read": read}
     return field(default=default, metadata=facts)
 
@@ -62,6 +67,16 @@ class Wanted:
     loop: WantedLoop | None = None  # a gate
 
 
+@dataclass(frozen=True)
+class AnswerOptions:
+    """What an asker may say beside the predictions: of an answer to an exam a forecast, of a proposal to a gate a veto."""
+
+    forecast: tuple[float, float] | None = option(
+        None, "the error rate that is foreseen, and from how many rows: it makes the answer cheap", ("RATE", "ROWS"), float
+    )
+    veto: bool = option(False, "ask the sealed rows whether it is clearly worse; uses one up")
+
+
 SHARED = ("name", "delta", "parquet", "accept_overlap", "ledger", "tolerance")  # of exams and gates
 EARLIER = {"target_rate": ("--pass",), "pinned": ("--pin",)}  # other words for an option
 
@@ -75,6 +90,21 @@ def of_gates() -> Iterator["Field[Any]"]:
     """The options of a gate."""
     yield from fields(WantedLoop)
     yield from (one for one in of_exams() if one.name in SHARED)
+
+
+def of_answers(name: str) -> Iterator["Field[Any]"]:
+    """The option of an answer, by its name."""
+    return (one for one in fields(AnswerOptions) if one.name == name)
+
+
+def parts_of(name: str) -> tuple[str, ...]:
+    """The parts of an answer's option, as an address names them; tools put the option's name before each.
+
+    >>> parts_of("forecast")
+    ('rate', 'rows')
+    """
+    (one,) = of_answers(name)
+    return tuple(word.lower() for word in one.metadata["metavar"])
 
 
 def words_of(one: "Field[Any]") -> tuple[str, ...]:
@@ -92,6 +122,8 @@ def add_options(parser: ArgumentParser, declared: Iterator["Field[Any]"]) -> tup
             known["action"] = "store_true"
         elif isinstance(one.default, tuple):
             known |= {"action": "append", "metavar": one.metadata["metavar"], "type": Path, "default": []}
+        elif isinstance(one.metadata["metavar"], tuple):
+            known |= {"metavar": one.metadata["metavar"], "type": one.metadata["read"], "nargs": len(one.metadata["metavar"])}
         else:
             known |= {"metavar": one.metadata["metavar"], "type": one.metadata["read"] or type(one.default)}
         parser.add_argument(*words_of(one), **known)

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 
-from modelsel.guard.face import AuditShape
+from modelsel.guard.face import AuditReport, facts
 from modelsel_exam.board import AuditedExam, BoardLine, ExamClose, ExamStatus
 from modelsel_exam.proposals import GateClose, GateProposal, GateStatus
 from modelsel_exam.sit import Shown
 
 
-class ExamAuditShape(AuditShape):
+@facts
+class ExamAudit(AuditReport):
     """The output of `modelsel exam audit --json`."""
 
     exam: AuditedExam
@@ -22,5 +23,5 @@ OUTPUTS: Mapping[str, tuple[str, object]] = {
     "exam_status": ("modelsel exam status --json", ExamStatus),
     "exam_board": ("modelsel exam board --json", list[BoardLine]),
     "exam_close": ("modelsel exam close --json", ExamClose),
-    "exam_audit": ("modelsel exam audit --json", ExamAuditShape),
+    "exam_audit": ("modelsel exam audit --json", ExamAudit),
 }

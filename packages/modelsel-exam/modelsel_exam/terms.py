@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from modelsel.config.compose import Config
 from modelsel.config.settings import CLASSIFICATION, REGRESSION
@@ -15,7 +15,7 @@ from modelsel.core.errors import ConfigurationError, LedgerError, Problem
 from modelsel.core.fingerprint import canonical
 from modelsel.core.spec import make, spec_of
 from modelsel.core.types import Feature
-from modelsel.guard.face import COUNTED, Facts, Home, Policy, is_signed, many, worst_of
+from modelsel.guard.face import COUNTED, Facts, Home, Policy, is_signed, worst_of
 from modelsel.measure.base import BaseMeasure
 from modelsel_exam.options import Wanted, WantedLoop
 
@@ -100,8 +100,6 @@ class LoopTerms(Facts):
     digest of the code that judges; `pinned`: files of the evaluation, named from the gate's folder, and their digests.
     """
 
-    NESTED: ClassVar = {"pinned": many(GivenFile.read)}
-
     errors: float
     vetoes: int
     seed: int
@@ -109,20 +107,9 @@ class LoopTerms(Facts):
     pinned: tuple[GivenFile, ...] = ()
 
 
-def _files(stated: Mapping[str, Any]) -> dict[str, GivenFile]:
-    """Read the files of both sides."""
-    return {side: GivenFile.read(file) for side, file in stated.items()}
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Terms(Facts):
     """The terms of an exam, as exam.json states them; it is read and written here."""
-
-    NESTED: ClassVar = {
-        "columns": ColumnNames.read, "classes": tuple, "features": many(FeatureTerms.read), "rows": SideRows.read,
-        "policy": ExamPolicy.read, "per_asker": AskerLimits.read, "files": _files, "commitments": Commitments.read,
-        "loop": LoopTerms.read,
-    }  # fmt: skip
 
     id: str
     name: str

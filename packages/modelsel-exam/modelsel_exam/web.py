@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from modelsel.core.errors import ConfigurationError, DataError, ModelselError, Problem
 from modelsel_exam.board import PublicLine, PublicState
+from modelsel_exam.options import parts_of
 from modelsel_exam.service import ExamService, TooOftenError, UnknownTokenError, error_facts
 from modelsel_exam.terms import Terms
 
@@ -147,7 +148,7 @@ async def _body(request: Request, most: int) -> bytes:
 
 
 def _forecast(request: Request) -> tuple[float, float] | None:
-    return forecast_of(request.query_params.get("rate"), request.query_params.get("rows"))
+    return forecast_of(*map(request.query_params.get, parts_of("forecast")))
 
 
 def forecast_of(rate: Any, rows: Any) -> tuple[float, float] | None:

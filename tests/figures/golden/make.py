@@ -228,7 +228,7 @@ def _told(folder: Path) -> dict[str, Any]:
 
 def _of_ledger(gate: Gate) -> dict[str, Any]:
     """Audit a ledger, in each form, with what a certificate or an exam would read of it."""
-    report = audit(gate)
+    report = audit(gate).written()
     ids = [one["id"] for one in report["test_sets"]]
     return {
         "audit": report, "markdown": markdown(report), "reforms": reforms(report),

@@ -15,6 +15,7 @@ from modelsel.guard.matching import FEWEST, _met_again
 from modelsel.guard.policy.base import Identity
 from modelsel.guard.reporting.audit import audit
 from modelsel.guard.reporting.page import items
+from modelsel.guard.reporting.report import AuditReport, TestSetReport
 from modelsel.ledger.database.schema import sqlite_url
 from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.database.upkeep import LOOKED_THROUGH
@@ -103,7 +104,8 @@ def test_a_ledger_is_looked_through_for_labels_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("codes", "said"), [((), False), (("G030",), True), (("G031",), True), (("G030", "G031"), True)])
 def test_copies_or_near_copies_are_duplicates_in_the_checklist(codes: tuple[str, ...], said: bool) -> None:
     look = {"replay": False, "flags": list(codes), "metric": "error", "interval": None}
-    told = items({"looks": [look], "rows": 1, "candidates": 1}, {"ledger": {"intact": True}})
+    one = TestSetReport.read({"looks": [look], "rows": 1, "candidates": 1})
+    told = items(one, AuditReport.read({"ledger": {"intact": True}}))
     assert told["duplicates between train and test"] is said
 
 

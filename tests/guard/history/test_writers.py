@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from modelsel.core.facts import UNSTATED
 from modelsel.core.proposal import Proposal
 from modelsel.core.types import Finding
-from modelsel.guard.facts import UNSTATED, Commitment, Look, Note, PolicyChange, Reason, Reveal, SealTerms
+from modelsel.guard.facts import Commitment, Look, Note, PolicyChange, Reason, Reveal, SealTerms
 from modelsel.ledger.entry import canonical
 from tests.extras import needs
 

@@ -7,8 +7,9 @@ import pytest
 
 from modelsel.guard.facts import Reveal
 from modelsel.guard.release import LabelSummary, LookTerms, ShownAnswer, ShownPoint, count_channel, shown_point
-from modelsel.guard.reporting.audit import _point
+from modelsel.guard.reporting.audit import _shown
 from modelsel.guard.reporting.page import sentence
+from modelsel.guard.reporting.report import LookLine
 from modelsel.record.mlflow.runs import _note_test
 from modelsel.reporting.verdict import say_score
 from tests.guard.studies import Study, numbers
@@ -31,7 +32,7 @@ def test_a_board_that_an_exact_count_has_set_is_a_step_and_no_score(home: Path) 
     line = {"status": "revealed", "errors": None, "n": 300, "look": 2, "spent": 2.0, "price": 1.0, "metric": "error",
             "interval": ends, "as_first": None, "changes": [], "replay": False}  # fmt: skip
     answer = Reveal.read({"symbol": told.symbol, "score": told.score, "interval": ends})
-    assert "is not shown as a point (a step of the ladder: 0.000)" in sentence({**line, **_point(answer)}, 300)
+    assert "is not shown as a point (a step of the ladder: 0.000)" in sentence(LookLine(**{**line, **_shown(answer)}), 300)
 
 
 @pytest.mark.parametrize(("policy", "settings", "read_as"), [

@@ -76,8 +76,8 @@ def test_who_sealed_and_in_which_study_is_told(home: Path) -> None:
     report = audit(study.gate())
     sealed = report["test_sets"][0]["sealed"]
     assert f"by {sealed['user']} in study study" in markdown(report)
-    report["test_sets"][0]["sealed"] = {**sealed, "user": "", "study": ""}
-    assert "by unknown in study unknown" in markdown(report)
+    unnamed = report.test_sets[0].but(sealed=sealed.but(user="", study=""))
+    assert "by unknown in study unknown" in markdown(report.but(test_sets=[unnamed]))
 
 
 def test_choices_of_all_studies_are_added_up(home: Path) -> None:

@@ -9,6 +9,7 @@ from modelsel.guard.history import History
 from modelsel.guard.quarantine import PLACE
 from modelsel.guard.reporting.audit import of_looks, of_record, of_time
 from modelsel.guard.reporting.page import LONG, day, html, items, markdown, number, plural, sentence, story
+from modelsel.guard.reporting.report import AuditReport, TestSetReport
 from modelsel.ledger.entry import follow
 from tests.guard.histories import entries, history, look, seal
 
@@ -173,6 +174,10 @@ def test_tables_with_long_cells_are_broken_into_lines(length: int, wide: bool) -
     ) == wide
 
 
+def checklist(one: dict[str, Any]) -> dict[str, object]:
+    return items(TestSetReport.read(one), AuditReport.read(REPORT))
+
+
 @pytest.mark.parametrize(
     ("codes", "apart", "copies", "groups"),
     [
@@ -184,16 +189,19 @@ def test_tables_with_long_cells_are_broken_into_lines(length: int, wide: bool) -
     ],
 )
 def test_the_checklist_follows_the_findings(codes: list[str], apart: bool, copies: bool, groups: bool) -> None:
-    told = items({**SET, "looks": [{**LOOK, "replay": True, "metric": "x"}, {**LOOK, "flags": codes}]}, REPORT)
+    told = items(
+        TestSetReport.read({**SET, "looks": [{**LOOK, "replay": True, "metric": "x"}, {**LOOK, "flags": codes}]}),
+        AuditReport.read(REPORT),
+    )
     assert told["train-test separation maintained"] == apart
     assert told["duplicates between train and test"] == copies
     assert told["groups kept together"] == groups
     assert told["number of evaluations on the test set"] == 1
     assert (told["performance metric"], told["uncertainty estimate"]) == ("error", [0.05, 0.2])
     assert told["uncertainty method"] is not None
-    without = items({**SET, "looks": [{**LOOK, "interval": None}]}, REPORT)
+    without = checklist({**SET, "looks": [{**LOOK, "interval": None}]})
     assert (without["uncertainty estimate"], without["uncertainty method"]) == (None, None)
-    assert items({**SET, "looks": []}, REPORT)["performance metric"] is None
+    assert checklist({**SET, "looks": []})["performance metric"] is None
 
 
 @pytest.mark.parametrize(
@@ -244,7 +252,7 @@ def test_how_often_is_said_in_words() -> None:
 def test_findings_of_looks_are_told_once_and_open_ones_besides() -> None:
     fact = {"code": "G010", "severity": "low", "message": "m", "do": ""}
     looks = [{**LOOK, "findings": [fact, {**fact, "message": "n"}]}, {**LOOK, "look": 3, "findings": [fact], "status": "open"}]
-    assert [(one.code, one.message[:6]) for one in of_looks([{"id": "mine", "looks": looks}])] == [
+    assert [(one.code, one.message[:6]) for one in of_looks([TestSetReport.read({"id": "mine", "looks": looks})])] == [
         ("G010", "m"),
         ("G010", "n"),
         ("G060", "look 3"),

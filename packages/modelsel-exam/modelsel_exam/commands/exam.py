@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from modelsel.cli.arguments import LEVELS, Command, complaint, folder_parser, run_command, show, table_parser, warn_of
 from modelsel.core.errors import OK, REFUSED, UNTRUSTED_LEDGER, ConfigurationError
-from modelsel_exam.options import Wanted, add_options, of_exams
+from modelsel_exam.options import Wanted, add_options, of_answers, of_exams
 
 if TYPE_CHECKING:  # a command imports what it needs
     from modelsel.core.types import Finding
@@ -49,8 +49,7 @@ def answer(words: Sequence[str]) -> int:
         "predictions", metavar="PREDICTIONS", help="CSV or Parquet: the token, and `prediction` or a column per class"
     )
     parser.add_argument("--as", required=True, dest="asker", metavar="NAME", help="who asks")
-    parser.add_argument("--forecast", nargs=2, type=float, metavar=("RATE", "ROWS"),
-                        help="the error rate that is foreseen, and from how many rows: it makes the answer cheap")  # fmt: skip
+    add_options(parser, of_answers("forecast"))
     args = parser.parse_args(words)
     from modelsel_exam.sit import ExamSession
 

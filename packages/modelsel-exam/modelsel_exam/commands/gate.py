@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from modelsel.cli.arguments import Command, folder_parser, run_command, show, table_parser, warn_of
 from modelsel.core.errors import OK
-from modelsel_exam.options import add_options, of_gates
+from modelsel_exam.options import add_options, of_answers, of_gates
 
 if TYPE_CHECKING:  # a command imports what it needs
     from modelsel.core.types import Finding
@@ -46,7 +46,7 @@ def propose(words: Sequence[str]) -> int:
     parser.add_argument("--as", default="loop", dest="name", metavar="NAME", help="who, or which idea")
     parser.add_argument("--input", action="append", default=[], dest="inputs", metavar="FILE",
                         help="a file that it was fitted on: sealed rows in it are a finding; may be given again")  # fmt: skip
-    parser.add_argument("--veto", action="store_true", help="ask the sealed rows whether it is clearly worse; uses one up")
+    add_options(parser, of_answers("veto"))
     args = parser.parse_args(words)
     from modelsel_exam.proposals import LoopSession
 
