@@ -18,7 +18,7 @@ from benchmarks.common.timing import Row
 
 GOAL, SCREEN = 1 / 1.5, 40  # plan at most 1.5 times reading, and lines of a screen
 MORE = 3.0  # seconds that planning a large ordinary table may take beside reading it
-TURNS = 3
+TURNS = 2
 READ = """
 import sys
 from modelsel.api.commands.table_words import as_overrides
@@ -59,8 +59,7 @@ def rows() -> Iterator[Row]:
             yield beside_reading(name, path)
         path = Path(folder) / "table.parquet"
         mixed_table(300_000).to_parquet(path)
-        for space in ("default", "trees"):
-            yield more_than_reading(f"300,000 × 17 mixed, space={space}", path, space)
+        yield more_than_reading("300,000 × 17 mixed", path)
 
 
 def beside_reading(name: str, path: Path) -> Row:
@@ -73,19 +72,19 @@ def beside_reading(name: str, path: Path) -> Row:
     return Row(f"plan of {name}", "reading it", ratios, *middle, "", GOAL, note=f"{lines} lines")
 
 
-def more_than_reading(name: str, path: Path, space: str) -> Row:
+def more_than_reading(name: str, path: Path) -> Row:
     """What a plan takes more than reading the table."""
-    ours, theirs, _ = in_turns(path, f"space={space}")
+    ours, theirs, _ = in_turns(path)
     more = [our - their for our, their in zip(ours, theirs, strict=True)]
     what = f"plan of {name}, beside reading it"
     return Row(what, f"a budget of {MORE:g} s", tuple(one / MORE for one in more), sorted(more)[TURNS // 2], MORE, "", most=1.0)
 
 
-def in_turns(path: Path, *more: str) -> tuple[list[float], list[float], str]:
+def in_turns(path: Path) -> tuple[list[float], list[float], str]:
     """Seconds of planning and of reading, and what the plan said."""
     ours, theirs, said = [], [], ""
     for _ in range(TURNS):
-        spent, said = spent_by(["-m", "modelsel", "plan", str(path), "y", *more])
+        spent, said = spent_by(["-m", "modelsel", "plan", str(path), "y"])
         ours.append(spent)
         theirs.append(spent_by(["-c", READ, str(path)])[0])
     return ours, theirs, said

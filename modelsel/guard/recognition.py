@@ -286,11 +286,14 @@ def _numbers(column: Any) -> NDArray[np.generic] | None:
 
 
 def _tokens(raw: NDArray[np.generic]) -> NDArray[np.generic] | None:
-    """Tokens of texts, each text hashed once; numbers in objects as numbers."""
+    """Tokens of texts, each text hashed once; numbers in objects as numbers; None where cells are neither (mappings, say)."""
     with suppress(ValueError, TypeError):
         return np.asarray(raw, np.float64)
     import pandas as pd
 
-    codes, levels = pd.factorize(raw)
+    try:
+        codes, levels = pd.factorize(raw)
+    except TypeError:
+        return None
     known: Hashes = np.append(text_tokens([str(level) for level in levels]), [np.uint64(1)])  # 1: missing
     return known[codes]

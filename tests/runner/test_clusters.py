@@ -1,9 +1,11 @@
 """Ray and Spark, where they are installed: the answer of one process, here and at an address; and whose error an error is."""
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
@@ -91,7 +93,8 @@ def spark_there(path: Path, workers: int = 1) -> Iterator[str]:
     address, deploy = f"spark://127.0.0.1:{port}", "org.apache.spark.deploy"
     master = [f"{deploy}.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"]
     worker = [f"{deploy}.worker.Worker", "--host", "127.0.0.1", "--cores", "2", "--memory", "1g", "--webui-port", "0", address]
-    environment = finding(path) | {"PYSPARK_PYTHON": sys.executable, "SPARK_WORKER_DIR": str(path / "spark-work")}
+    work = tempfile.mkdtemp(prefix="spark-work-")
+    environment = finding(path) | {"PYSPARK_PYTHON": sys.executable, "SPARK_WORKER_DIR": work}
     started = [subprocess.Popen([command, *words], env=environment, **QUIET) for words in (master, *[worker] * workers)]
     await_port(port)
     try:
@@ -103,6 +106,7 @@ def spark_there(path: Path, workers: int = 1) -> Iterator[str]:
         for process in reversed(started):
             process.terminate()
             process.wait(30)
+        shutil.rmtree(work)
 
 
 THERE = {"ray": ray_there, "spark": spark_there}

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from modelsel.core.types import Feature, Table
-from modelsel.guard.recognition import Recogniser
+from modelsel.guard.recognition import Recogniser, _cells
 from modelsel.ledger.rows.screens import MANY, Screen, draw_screen, screen_hashes
 
 SECRET = b"k" * 32
@@ -94,3 +94,10 @@ def test_what_is_no_table_of_rows_is_left_alone() -> None:
                pd.Series([1]), pd.DataFrame({"a": pd.to_datetime(["2020-01-01"]), "b": [1], "c": [2]}))  # fmt: skip
     for one in strange:
         assert not recogniser.sealed_in(one)
+
+
+@pytest.mark.parametrize("cell", [{"a": 1.0}, [1.0, 2.0], {1}])
+def test_a_column_whose_cells_are_neither_numbers_nor_texts_is_none(cell: object) -> None:
+    column = np.empty(3, object)
+    column[:] = [cell, "b", None]
+    assert _cells(column) is None
