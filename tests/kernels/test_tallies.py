@@ -42,5 +42,5 @@ def test_confusion_counts_every_row_of_every_candidate(weighted: bool) -> None:
 
 @pytest.mark.parametrize("said", [-1, 3])
 def test_a_class_that_is_none_is_refused(said: int) -> None:
-    with pytest.raises(ValueError, match="none of the 3"):
+    with pytest.raises(ValueError, match="not one of the 3"):
         confusion(np.zeros(2, np.int32), np.array([[0, said]], np.int32), None, 3)

@@ -202,7 +202,7 @@ def test_a_recipe_of_something_else_is_refused(task):
     [
         ({"stored": "model.pkl"}, [0, 1], "not a whole model"), ({"classes": "2"}, [0, 1], "not a whole model"),
         ({}, [[0, 1]], "not a whole model"), ({}, [0.0, 1.0], "not a whole model"),
-        ({}, [1, 0], "classes that are none"), ({}, [0, 5], "classes that are none"), ({}, [], "not a whole model"),
+        ({}, [1, 0], "not class indices"), ({}, [0, 5], "not class indices"), ({}, [], "not a whole model"),
     ],
 )  # fmt: skip
 def test_a_stored_model_that_is_not_whole_is_refused(task, facts, own, said):

@@ -249,8 +249,8 @@ def test_an_encoding_that_reads_labels_reads_none_of_held_rows(monkeypatch: pyte
         ("xgboost.XGBClassifier", {"early_stopping_rounds": 3}, "beside params.early_stopping_rounds"),
         ("catboost.CatBoostClassifier", {"od_type": "Iter"}, "beside params.od_type"),
         (f"{HISTOGRAMS}Classifier", {"validation_fraction": 0.3}, "beside params.validation_fraction"),
-        ("sklearn.ensemble.GradientBoostingClassifier", {}, "no boosting that stops early on rows that it is handed"),
-        ("sklearn.svm.SVC", {}, "no boosting that stops early on rows that it is handed"),
+        ("sklearn.ensemble.GradientBoostingClassifier", {}, "cannot stop early on rows that it is given"),
+        ("sklearn.svm.SVC", {}, "cannot stop early on rows that it is given"),
     ],
 )
 def test_what_cannot_stop_so_is_refused_by_name(name: str, params: dict[str, Any], said: str) -> None:

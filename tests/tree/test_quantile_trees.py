@@ -155,7 +155,7 @@ def test_pruning_is_by_the_loss_that_the_tree_was_grown_by(criterion: str) -> No
     theirs = DecisionTreeRegressor(criterion=criterion, min_samples_leaf=7, random_state=0)
     strengths = theirs.cost_complexity_pruning_path(X, y).ccp_alphas
     steps = spec.pruner.path(
-        path._standings(spec.number_loss).base(spec), path._standings(spec.number_loss).known(spec)
+        path._standings(spec.number_loss).base(spec), path._standings(spec.number_loss).evidence_for(spec)
     ).steps()
     steps = steps[(steps > 0) & np.isfinite(steps)]
     assert len(steps) > 5
