@@ -10,11 +10,23 @@ and of a value that is not stated.
 """
 
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache, partial
 from types import MappingProxyType
-from typing import Any, ClassVar, Protocol, Self, TypeVar, Union, dataclass_transform, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    ClassVar,
+    NoReturn,
+    Protocol,
+    Self,
+    TypeVar,
+    Union,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from modelsel.core.types import Finding
 
@@ -71,7 +83,7 @@ class Facts:
     @classmethod
     def _with(cls, stated: Mapping[str, object]) -> Self:
         """Set what is stated alone; names that are no fields stand apart, where they hide no method."""
-        facts, names = object.__new__(cls), cls.__dataclass_fields__.keys()
+        facts, names = cls.__new__(cls), cls.__dataclass_fields__.keys()
         facts.__dict__.update({name: value for name, value in stated.items() if name in names})
         facts.__dict__["_others"] = {name: value for name, value in stated.items() if name not in names}
         return facts
@@ -118,20 +130,29 @@ class Facts:
         return {name: _plain(value) for name, value in self.stated.items()}
 
 
-class DocumentFacts(Facts, Mapping[str, Any]):
-    """Facts of a document on disk: read by attribute here, and by key by whoever takes them for the JSON that they are."""
+class DocumentFacts(Facts, dict[str, Any]):
+    """Facts of a document on disk: read by attribute here, and as the JSON that they are by whoever takes them for a dict."""
 
-    def __getitem__(self, name: str) -> Any:
-        return self.stated[name]
+    def __init__(self, **stated: object) -> None:
+        super().__init__(**stated)
+        dict.update(self, self.stated)
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.stated)
+    @classmethod
+    def _with(cls, stated: Mapping[str, object]) -> Self:
+        facts = super()._with(stated)
+        dict.update(facts, facts.stated)
+        return facts
 
-    def __len__(self) -> int:
-        return len(self.stated)
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        """Raise TypeError: what is on record is not changed."""
+        raise TypeError(f"{type(self).__name__} is not changed: dict(facts) is a copy that can be")
 
-    __eq__ = Mapping.__eq__
-    __hash__ = None  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __ior__ = update = setdefault = pop = popitem = clear = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).read, (self.stated,)
+
+    __eq__ = dict.__eq__
 
 
 def _plain(value: object) -> Any:

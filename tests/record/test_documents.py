@@ -1,6 +1,9 @@
 """Documents as types: a misspelt name fails the type checker; what is read is written again byte for byte."""
 
+import copy
 import json
+import operator
+import pickle
 import re
 import subprocess
 import sys
@@ -11,7 +14,7 @@ from typing import Any
 import pytest
 
 from modelsel.core.facts import DocumentFacts
-from modelsel.core.outcome import StudySummary, WinnerFacts
+from modelsel.core.outcome import ScoreFacts, StudySummary, WinnerFacts
 from modelsel.guard.reporting.report import AuditReport, LookLine
 from modelsel.record.documents import DetailsFacts, ExplanationFacts, PairFacts
 from tests.extras import needs
@@ -116,3 +119,16 @@ def test_the_rooms_that_show_documents_name_facts_and_not_keys() -> None:
     """What is left are keys of the page's own parts, of the configuration, and of arrays."""
     texts = [path.read_text("utf-8") for path in (ROOT / "modelsel" / "reporting").rglob("*.py")]
     assert sum(len(re.findall(r'\["[a-z_]+"\]', text)) for text in texts) <= 35
+
+
+def test_a_part_is_a_dict_for_whoever_takes_it_for_one() -> None:
+    stated = {"mean": 0.25, "se": 0.5, "folds": [0.0, 0.5]}
+    part = ScoreFacts.read(stated)
+    assert json.loads(json.dumps([part])) == [stated]
+    assert part == stated
+    for other in (pickle.loads(pickle.dumps(part)), copy.deepcopy(part)):
+        assert (type(other), other, other.mean) == (ScoreFacts, stated, 0.25)
+    for change in (lambda: part.update(mean=0.0), lambda: operator.setitem(part, "mean", 0.0), lambda: part.pop("mean")):
+        with pytest.raises(TypeError, match="ScoreFacts is not changed"):
+            change()
+    assert dict(part) | {"mean": 0.0} == stated | {"mean": 0.0}
