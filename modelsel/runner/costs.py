@@ -31,6 +31,7 @@ from modelsel.runner.families import is_family, resolve
 WARM_UP = 200  # rows on which what all need is loaded
 FEW, FACTOR = 2_000, 3  # rows of the smaller sample, and how much larger the other one is
 FEWEST = 50  # rows of the smaller sample, below which there is none
+ENTRIES, LEAST = 200_000, 0.05  # of the smaller sample of a wide table, unless that is less than this share of its rows
 POWERS = 1.0, 2.5  # of rows, between which the cost of a cell grows
 ENDING = 5e-3, 1e-6  # seconds per root of the table's entries, and per entry: sealing, answers, the look, the record
 SPIN = 0.03  # seconds of a processor, by which it is seen how many others use it
@@ -47,7 +48,8 @@ class Sample:
 def samples(work: RunContext) -> Iterator[Sample]:
     """Sizes of the samples: one to warm up, a small and a large one; none where a fold is hardly larger."""
     fold = work.resampling.folds[0]
-    few = min(FEW, len(fold.analysis) // FACTOR**2)
+    wide = max(ENTRIES // max(1, work.task.values.shape[1]), int(LEAST * len(fold.analysis)))
+    few = min(FEW, len(fold.analysis) // FACTOR**2, wide)
     if few >= FEWEST:
         halves = [np.flatnonzero(np.bincount(rows)) for rows in (fold.analysis, fold.assessment)]
         for most in (min(WARM_UP, few // 2), few, FACTOR * few):
@@ -115,8 +117,10 @@ def slowness() -> float:
 # The cost of a plan.
 
 BUDGET, SHARE = 0.8, 0.05  # seconds that trials may take once all is loaded, or this share of what the fits are expected to
-SHORT = 0.1  # seconds of a cell up to which the first of its kind is timed twice
+SHORT = 0.1  # seconds of a cell up to which the first of its kind is timed twice; on the larger sample if they
+LEAPT = FACTOR**0.5  # times as long as their rows alone would make them
 PER_CELL = 0.002  # seconds of a cell for journal and dispatch
+LIGHT = 0.2  # of the largest kind's bytes on the smallest sample, below which a kind is not weighed again
 MEMBERS = 500  # candidates of a batch that are tried, at most
 STAND_INS = 5  # batches tried of a kind, at most
 TOGETHER = 0.8  # power of the workers by which they are faster than one: they share the memory's bus and the interpreter
@@ -172,7 +176,7 @@ class Trials:
             for at in self._in_turn(place):
                 last = self._measured[-1][at] * sample.share / self._shares[-1] if place > 1 else 0.0
                 if (at in self._leading and place < 2) or last <= until - time.thread_time():
-                    spent[at] = self._timed(sample, at, again=place > 0 and self._kind_of[at] not in begun)
+                    spent[at] = self._timed(sample, at, place > 0 and self._kind_of[at] not in begun, LEAPT * last)
                     begun.add(self._kind_of[at])
             self._measured.append(self._alike(spent) if place > 1 else spent)
             self._shares.append(sample.share)
@@ -206,19 +210,19 @@ class Trials:
         cell, left = 0.0, self._at_size([one.stays for one in self._weighed])
         for kind, own in self._kinds.items():
             most = max(len(work.plan.batches[at].members) for at in own)
-            tried = self._weighed[-1].answered[kind]
-            peak = self._at_size([one.peaks[kind] for one in self._weighed])
+            weighed = [one for one in self._weighed if kind in one.peaks]
+            peak, tried = self._at_size([one.peaks[kind] for one in weighed]), weighed[-1].answered[kind]
             cell = max(cell, peak + max(most - tried, 0) * kept, max(most, tried) * said)
         columns = len(work.plan.candidates) if len(work.plan.candidates) <= ROWS_FOR_ALL else ROWS_FOR_BEST
         matrix = float(len(work.task) * columns)
         each = cell + (left + PROCESS if processes else 0.0)
         return BASE + left + max(self._pool.jobs * each, 4 * matrix + min(12 * matrix, SUMMED))
 
-    def _timed(self, sample: Sample, at: int, again: bool) -> float:
-        """Seconds of a batch; `again`, a short one's the second time: the first may have loaded what only so many rows need."""
+    def _timed(self, sample: Sample, at: int, again: bool, leap: float) -> float:
+        """Seconds of a batch; `again`, of a short one that leapt the second time: the first may have loaded much."""
         work, jobs = self._jobs(sample, at)
         took = _answer(work, jobs)
-        if again and took < SHORT:
+        if again and leap < took < SHORT:
             took = min(took, _answer(work, jobs))
         return took * max(1.0, len(self._work.plan.batches[at].members) / MEMBERS)
 
@@ -251,11 +255,16 @@ class Trials:
         return any(is_family(self._work.plan.candidates[member]) for member in batch.members)
 
     def _weigh(self, sample: Sample) -> Weighed:
-        """Follow the bytes while the largest batch of each kind is computed, of a table of whose rows nothing is known yet."""
+        """Follow the bytes while the largest batch of each kind is computed, of a table of whose rows nothing is known yet.
+
+        On the second sample only of those kinds that were not light on the first: the others will not hold the most.
+        """
         fresh = replace(sample, work=replace(sample.work, task=replace(sample.work.task)))
         peaks, answered, stays = {}, {}, 0.0
+        before = self._weighed[0].peaks if self._weighed else dict.fromkeys(self._kinds, 0.0)
+        heavy = {kind: own for kind, own in self._kinds.items() if before[kind] >= LIGHT * max(before.values())}
         with _follow_memory() as held:
-            for kind, own in self._kinds.items():
+            for kind, own in heavy.items():
                 work, jobs = self._jobs(fresh, max(own, key=lambda at: len(self._work.plan.batches[at].members)))
                 tracemalloc.reset_peak()
                 _answer(work, jobs)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from modelsel.core.spec import make as make_part
-from modelsel.core.types import Candidate, Fold, Resampling
+from modelsel.core.types import Candidate, Feature, Fold, Resampling
 from modelsel.learner.majority import Majority
 from modelsel.learner.tree import Tree
 from modelsel.measure.error import Error
@@ -84,3 +84,12 @@ def test_few_batches_of_a_kind_stand_for_all_of_it(monkeypatch):
 
 def test_a_candidate_that_fails_on_few_rows_ends_no_plan():
     assert cost((Candidate(Double(deed="raise")), Candidate(Majority())), doubles.folds(TASK)).seconds > 0
+
+
+@pytest.mark.parametrize(("rows", "columns", "sizes"), [(1_400, 2, [70, 140, 420]), (1_400, 2_000, [50, 100, 300])])
+def test_samples_of_a_wide_table_have_fewer_rows(rows, columns, sizes):
+    task = doubles.task(rows, seed=3)
+    wide = task.with_features(tuple(Feature(f"x{at}", "numeric") for at in range(columns)), np.ones((rows, columns)))
+    folds = doubles.folds(wide, 10)
+    found = costs.samples(RunContext(wide, folds, make(spread(2), wide, folds), Error()))
+    assert [len(one.work.resampling.folds[0].analysis) for one in found] == pytest.approx(sizes, abs=2)
