@@ -130,7 +130,7 @@ def test_nested_choices_are_those_of_studies_of_the_analysis_rows_alone(nested, 
     """Each fold's model is the winner of a study that has never seen the fold's rows."""
     monkeypatch.chdir(tmp_path)
     own, kept = nested.predictions, kept_folds(RunFolder.open(nested.folder))
-    rows = nested.model._known
+    rows = nested.model._table_of
     assert nested.explanation["sets"] == {"folds": 3, "nested": True}
     for k, (model, unseen) in enumerate(kept):
         here = own[own.fold == k]

@@ -45,7 +45,7 @@ def test_an_edited_summary_is_said_by_all_who_read_it(world: Path, ask: Callable
     assert (audited.code, "R003" in audited.out) == (4, True)
     reported = ask("report", "shown")
     if edit == "winner":
-        assert (reported.code, "none of the candidates" in reported.err) == (2, True)
+        assert (reported.code, "not one of the candidates" in reported.err) == (2, True)
     else:
         assert (reported.code, "R003 (high)" in reported.err) == (0, True)
         assert "R003" in Path(reported.out.strip()).read_text()
