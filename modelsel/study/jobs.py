@@ -31,7 +31,7 @@ def journal_of(config: Config, folder: RunFolder) -> Journal:
 
 
 def compile_kernels(config: Config, task: AnyTask) -> None:
-    """Compile what sealing and the parts of the candidates use, by as many processes as the study has workers."""
+    """Compile what sealing, the journal and the parts of the candidates use, by as many processes as the study has workers."""
     parts = [candidate.learner for candidate in config.foreseen]
     used = {name for kind in classes_in([*parts, config.measure]) if hasattr(kind, "kernels") for name in kind.kernels(task)}
-    compile_ahead(sorted({*used, "blake"}), min(Pool(config.pool.kind, config.pool.n_jobs).jobs, cores()))
+    compile_ahead(sorted({*used, "blake", "distinct"}), min(Pool(config.pool.kind, config.pool.n_jobs).jobs, cores()))
