@@ -14,7 +14,7 @@ from modelsel.record.model import ARRAYS, FACTS, SUMS
 from modelsel.reporting import page
 
 HOSTILE = "</script></pre><script>alert('x')</script><img src=x onerror=alert(1)>\"'"
-KINDS = ("numeric", "nominal", "ordered")
+KINDS = ("numeric", "nominal", "ordered", "info", "low", "medium", "high", "critical")
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ def test_a_figure_per_unit_and_one_of_times(recorded, finished, monkeypatch: pyt
     drawn = slices.pareto(view)
     assert [one["title"] for one in drawn] == ["error against leaves"]
     times = {row.id: 10.0 ** (place - 4) for place, row in enumerate(view.best_of_each)}
-    monkeypatch.setitem(view.details, "predict_1000_rows", times)
+    monkeypatch.setitem(vars(view), "details", view.details.but(predict_1000_rows=times))
     drawn = slices.pareto(view)
     assert [one["title"] for one in drawn] == ["error against leaves", "error against time to predict 1,000 rows"]
     assert drawn[1]["svg"].count('class="mark') == len(times)
