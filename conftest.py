@@ -79,6 +79,16 @@ def _the_persons_own_ledger_is_left_alone() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
+def _mlflow_forgets_where_a_test_sent_it() -> Iterator[None]:
+    """`mlflow.set_tracking_uri` tells later processes by the environment: a study of the next test would write there."""
+    yield
+    if os.environ.pop("MLFLOW_TRACKING_URI", None) is not None:
+        import mlflow
+
+        mlflow.set_tracking_uri(None)  # type: ignore[arg-type]
+
+
+@pytest.fixture(autouse=True)
 def _examples_of_what_people_call(request: pytest.FixtureRequest) -> Iterator[None]:
     """Examples of modelsel.api run in a folder of their own, with a small study that left its test set closed."""
     if not (

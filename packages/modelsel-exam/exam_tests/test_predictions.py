@@ -24,8 +24,8 @@ Make = Callable[..., ExamSession]
         (lambda f: f.iloc[3:], "missing rows"),
         (lambda f: pd.concat([f, f.iloc[:2]]), "repeated rows"),
         (lambda f: pd.concat([f, pd.DataFrame({"token": ["x" * 9000], "prediction": ["yes"]})]), "unknown rows"),
-        (lambda f: f.assign(prediction="maybe"), "no class"),
-        (lambda f: f.assign(prediction=np.where(f.index < 3, None, "yes")), "no class"),
+        (lambda f: f.assign(prediction="maybe"), "not a class"),
+        (lambda f: f.assign(prediction=np.where(f.index < 3, None, "yes")), "not a class"),
         (lambda f: f.drop(columns="token"), "no column 'token'"),
         (lambda f: f.drop(columns="prediction"), "nothing is predicted"),
         (lambda f: f[["token"]].assign(yes=0.5), "no column for"),
@@ -96,7 +96,7 @@ def test_classes_that_are_whole_numbers_may_have_a_point(exam: Make, loans: Path
     said.to_csv(made.folder.parent / "answer.csv", index=False)
     assert "1.0" in (made.folder.parent / "answer.csv").read_text()
     assert made.answer(made.folder.parent / "answer.csv", "ann").look == first.look == 1
-    with pytest.raises(DataError, match="no class"):
+    with pytest.raises(DataError, match="not a class"):
         made.answer(said.assign(prediction=1.5), "ann")
 
 
