@@ -383,7 +383,7 @@ class Outcome(core.StudySummary):
         >>> print(outcome.export("rules"))
         if Outlook = Overcast then Yes   [covers 4 (40.0 %), right 100.0 %]
         if Outlook != Overcast then No   [covers 6 (60.0 %), right 66.7 %]
-        a missing value is told by the columns that say nearly the same; `sql` and `json` name them
+        a missing value is decided by surrogate tests on other columns; `sql` and `json` name them
         """
         return export_model(self.folder, to, path, table)
 

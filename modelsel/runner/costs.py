@@ -176,7 +176,8 @@ class Trials:
             for at in self._in_turn(place):
                 last = self._measured[-1][at] * sample.share / self._shares[-1] if place > 1 else 0.0
                 if (at in self._leading and place < 2) or last <= until - time.thread_time():
-                    spent[at] = self._timed(sample, at, place > 0 and self._kind_of[at] not in begun, LEAPT * last)
+                    leap = LEAPT * last if place > 0 and self._kind_of[at] not in begun else np.inf
+                    spent[at] = self._timed(sample, at, leap)
                     begun.add(self._kind_of[at])
             self._measured.append(self._alike(spent) if place > 1 else spent)
             self._shares.append(sample.share)
@@ -218,11 +219,11 @@ class Trials:
         each = cell + (left + PROCESS if processes else 0.0)
         return BASE + left + max(self._pool.jobs * each, 4 * matrix + min(12 * matrix, SUMMED))
 
-    def _timed(self, sample: Sample, at: int, again: bool, leap: float) -> float:
-        """Seconds of a batch; `again`, of a short one that leapt the second time: the first may have loaded much."""
+    def _timed(self, sample: Sample, at: int, leap: float) -> float:
+        """Seconds of a batch; of a short one that took longer than `leap` the second time: the first may have loaded much."""
         work, jobs = self._jobs(sample, at)
         took = _answer(work, jobs)
-        if again and leap < took < SHORT:
+        if leap < took < SHORT:
             took = min(took, _answer(work, jobs))
         return took * max(1.0, len(self._work.plan.batches[at].members) / MEMBERS)
 

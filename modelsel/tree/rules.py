@@ -56,13 +56,13 @@ def missing_words(cut: PrunedView) -> str:
     if not len(to):
         return ""
     if (to == DIVIDED).any():
-        how = "counts for every branch, by the training rows of each"
+        how = "goes down every branch, weighted by the training rows of each"
     elif (to <= BY_SURROGATES).any():
-        how = "is told by the columns that say nearly the same; `sql` and `json` name them"
+        how = "is decided by surrogate tests on other columns; `sql` and `json` name them"
     elif (to == usual).all():
-        how = "takes the branch that more training rows took"
+        how = "takes the branch of most training rows"
     else:
-        how = "takes the branch that was found for it; `sql` and `json` name it"
+        how = "takes the branch that was learned for it; `sql` and `json` name it"
     return f"a missing value {how}\n"
 
 

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -163,6 +163,18 @@ def test_an_address_at_which_nobody_answers_is_said(tmp_path, pool):
     address = f"{'spark://' if pool.kind == 'spark' else ''}127.0.0.1:{free_port()}"
     with pytest.raises(ConfigurationError, match=f"MSEL-534: no .* answers at {address}"):
         study(tmp_path, SOME, pool=replace(pool, scheduler=address), name="nobody")
+
+
+def test_a_session_of_another_master_is_not_taken_for_the_one_that_is_named(tmp_path):
+    needs("joblibspark")
+    session = (
+        import_module("pyspark.sql").SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+    )
+    with (
+        closing(SimpleNamespace(close=session.stop)),
+        pytest.raises(ConfigurationError, match=r"MSEL-534: .* of local\[1\] already"),
+    ):
+        study(tmp_path, SOME, pool=Pool("spark", 2, "spark://127.0.0.1:7077"), name="other")
 
 
 # Whose error it is: what goes wrong beside a cluster that still runs is told as it is.

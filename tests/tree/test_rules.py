@@ -77,10 +77,10 @@ def test_a_set_of_levels_is_told_by_the_shorter_list():
 @pytest.mark.parametrize(
     ("missing", "said"),
     [
-        ("node_mode", "takes the branch that more training rows took"),
-        ("branch", "takes the branch that was found for it"),
-        ("fractional", "counts for every branch"),
-        ("surrogate", "is told by the columns that say nearly the same"),
+        ("node_mode", "takes the branch of most training rows"),
+        ("branch", "takes the branch that was learned for it"),
+        ("fractional", "goes down every branch"),
+        ("surrogate", "is decided by surrogate tests"),
     ],
 )
 def test_what_becomes_of_a_missing_value_is_said(missing, said):

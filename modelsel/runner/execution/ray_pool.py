@@ -56,7 +56,7 @@ def ray_cluster(ray: ModuleType, address: str | None, jobs: int, work: object, w
             stack.callback(ray.shutdown)
         if elsewhere:
             who = f"the Ray cluster at {address}" if address else "the Ray cluster"
-            await_workers(lambda: bool(_nodes(ray)), who, "`ray start --address=...`", wait)
+            await_workers(lambda: bool(_nodes(ray)), who, f"`ray start --address={address or 'HOST:PORT'}`", wait)
             refuse_other_code(_told_by_nodes(ray))
         register_ray()
         yield Cluster(partial(parallel_config, "ray", n_jobs=jobs), Stored(ray.put(work)), is_one_of(*RAY_DEATHS), 4 * jobs)

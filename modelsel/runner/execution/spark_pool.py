@@ -10,7 +10,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from modelsel.core.errors import ConfigurationError
+from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.runner.evaluation.context import RunContext
 from modelsel.runner.execution.cluster import (
     Cluster,
@@ -50,9 +50,17 @@ def spark_cluster(backend: ModuleType, address: str | None, jobs: int, work: obj
         if (session := SparkSession.getActiveSession()) is None:
             session = stack.enter_context(_session(SparkSession.builder, address))
         context = session.sparkContext
+        if address not in (None, context.master):
+            what = f"this process has a Spark session of {context.master} already, and pool.scheduler is {address}"
+            raise ConfigurationError(Problem("MSEL-534", what, "pool.scheduler", "leave it out, or end that session first"))
         if not context.master.startswith("local"):
             who = f"the Spark master at {context.master}"
-            await_workers(lambda: _executors(context) > 0, who, f"`start-worker.sh {context.master}`", wait)
+            await_workers(
+                lambda: _executors(context) > 0,
+                who,
+                f"`spark-class org.apache.spark.deploy.worker.Worker {context.master}`",
+                wait,
+            )
             refuse_other_code(_told_by_executors(context))
         register_parallel_backend(SPARK, _spark_backend(backend))
         yield Cluster(partial(parallel_config, SPARK, n_jobs=jobs), Broadcast(context.broadcast(work)), _is_death, 4 * jobs)
@@ -77,11 +85,11 @@ def _executors(context: Any) -> int:
 
 
 def _told_by_executors(context: Any) -> dict[str, object]:
-    """Ask which code of ours runs on the machines of the executors."""
+    """Ask the Python processes of the executors which code of ours they run."""
     tell, many = code_teller(), 4 * _executors(context)
 
     def told(_: int) -> tuple[str, tuple[str, str]]:
-        return socket.gethostname(), tell()
+        return f"{socket.gethostname()}:{os.getpid()}", tell()
 
     return dict(context.parallelize(range(many), many).map(told).collect())
 
